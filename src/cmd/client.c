@@ -1,0 +1,160 @@
+/* The client: resolves the request, reaches the server, carries the test through and prints the result. */
+#include "base/clock.h"
+#include "base/topo.h"
+#include "cmd/cmd.h"
+#include "driver/driver.h"
+#include "orch/comm.h"
+#include "orch/launch.h"
+#include "orch/orch.h"
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct client {
+	struct request *request;
+	struct clock clock;
+	struct topo *topo;
+	struct progress_view view;
+	volatile int interrupted;
+	struct result result;
+};
+
+static void on_progress(void *context, const struct progress *progress)
+{
+	struct client *client = context;
+
+	if (progress->phase == PHASE_TRAFFIC)
+		progress_traffic(&client->view, progress->elapsed, progress->total);
+	else
+		progress_preparing(&client->view, progress->phase == PHASE_PREPARE ? "Preparing" : "Finalizing",
+				   progress->elapsed);
+}
+
+static void on_live(void *context, const struct live *live)
+{
+	struct client *client = context;
+
+	progress_live(&client->view, stderr, live->at, live->gbps, live->mpps);
+}
+
+int cmd_complain(const struct error *err)
+{
+	fprintf(stderr, "fabperf: %s\n", err->text);
+	return EXIT_FAILED;
+}
+
+static int resolve(struct request *request, struct error *err)
+{
+	const struct driver *ibv = driver_find(DRIVER_IBV);
+	const char *device = request->spec.device;
+	struct request_host host = { .has_rdma = ibv && ibv->has_device(""),
+				     .device_is_rdma = device[0] && ibv && ibv->has_device(device) };
+
+	return request_resolve(request, &host, err);
+}
+
+static int run(struct client *client, struct error *err)
+{
+	struct observer observer = { .progress = on_progress, .live = on_live, .context = client };
+	struct orch_conf conf = { .clock = &client->clock,
+				  .topo = client->topo,
+				  .observer = &observer,
+				  .interrupted = &client->interrupted };
+	struct launch *launch = NULL;
+	struct comm *comm = NULL;
+	int rc;
+
+	progress_preparing(&client->view, "Preparing", 0);
+	rc = launch_and_connect(client->request, &client->clock, &comm, &launch, err);
+	if (rc == 0)
+		rc = orchestrate(comm, &conf, client->request, &client->result, err);
+	comm_close(comm);
+	launch_stop(launch, rc < 0 ? err : NULL);
+	progress_end(&client->view);
+	return rc;
+}
+
+static void judge(struct result *result)
+{
+	if (result->status == RUN_OK && (result_bw_threshold(result) < 0 || result_lat_threshold(result) < 0))
+		result->status = RUN_THRESHOLD;
+}
+
+static int write_json(const struct result *result, struct error *err)
+{
+	const struct request *request = &result->request;
+	char path[SPEC_TEXT + 64];
+	int rc = 0;
+
+	if (request->print_json)
+		rc = report_json_file(result, "-", err);
+	if (rc < 0 || !request->json)
+		return rc;
+	snprintf(path, sizeof(path), "%s", request->json_path);
+	if (!path[0])
+		report_json_default_path(result, path, sizeof(path));
+	rc = report_json_file(result, path, err);
+	if (rc == 0 && strcmp(path, "-") != 0)
+		fprintf(stderr, "fabperf: the result is in %s\n", path);
+	return rc;
+}
+
+static int exit_status(const struct result *result)
+{
+	switch (result->status) {
+	case RUN_OK:
+		return EXIT_DONE;
+	case RUN_THRESHOLD:
+		return EXIT_THRESHOLD;
+	case RUN_INTERRUPTED:
+		return EXIT_INTERRUPTED;
+	case RUN_FAILED:
+		break;
+	}
+	return EXIT_FAILED;
+}
+
+/* Prints what there is: figures on stdout, the reason of a failure on stderr. */
+static int report(struct client *client, int rc, struct error *err)
+{
+	struct result *result = &client->result;
+	struct error trouble = { 0 };
+	int status;
+
+	if (rc < 0) {
+		result->status = client->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
+		result->error = *err;
+	}
+	judge(result);
+	if (result->measured && !client->request->print_json)
+		report_terminal(stdout, result);
+	if (rc < 0)
+		cmd_complain(err);
+	status = exit_status(result);
+	if (write_json(result, &trouble) < 0)
+		status = cmd_complain(&trouble);
+	return status;
+}
+
+int cmd_client(struct request *request)
+{
+	struct client client = { .request = request };
+	struct error err = { 0 };
+	int rc = resolve(request, &err);
+
+	if (rc < 0)
+		return cmd_complain(&err);
+	result_init(&client.result, request, 2);
+	progress_init(&client.view, stderr, !request->non_interactive);
+	clock_init(&client.clock, false);
+	rc = interrupt_watch(&client.interrupted, &err);
+	if (rc == 0)
+		rc = topo_open(&client.topo, &err);
+	if (rc == 0)
+		rc = run(&client, &err);
+	rc = report(&client, rc, &err);
+	topo_close(client.topo);
+	result_release(&client.result);
+	return rc;
+}

@@ -1,0 +1,25 @@
+/* The commands: each takes its request and returns the exit status. */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "spec/spec.h"
+
+#define EXIT_DONE	 0
+#define EXIT_FAILED	 1
+#define EXIT_THRESHOLD	 2
+#define EXIT_INTERRUPTED 130
+
+int cmd_client(struct request *request);
+int cmd_server(struct request *request);
+
+struct error;
+/* "fabperf: sentence" on stderr; returns EXIT_FAILED. */
+int cmd_complain(const struct error *err);
+
+/*
+ * Turns the first SIGINT or SIGTERM into *flag = 1; the second ends the process as usual. To be called before any
+ * other thread exists. 0 or a negative errno.
+ */
+int interrupt_watch(volatile int *flag, struct error *err);
+
+#endif

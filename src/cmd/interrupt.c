@@ -1,0 +1,49 @@
+/* Ctrl-C and SIGTERM: a thread waits for them, so that no signal handler and no global is needed. */
+#include "base/error.h"
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <unistd.h>
+
+static void signals_of_interest(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+}
+
+static void *watch(void *argument)
+{
+	volatile int *flag = argument;
+	sigset_t set;
+	int signal;
+
+	signals_of_interest(&set);
+	if (sigwait(&set, &signal) == 0)
+		*flag = 1;
+	/* with the signal unblocked here, the second one takes its default action */
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+int interrupt_watch(volatile int *flag, struct error *err)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t set;
+	int rc;
+
+	signals_of_interest(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, 64 * 1024);
+	rc = pthread_create(&thread, &attr, watch, (void *)(uintptr_t)flag);
+	pthread_attr_destroy(&attr);
+	return rc ? error_sys(err, -rc, "cannot start the thread that waits for Ctrl-C") : 0;
+}

@@ -1,0 +1,51 @@
+/* The drivers there are, and the defaults for what one of them does not have. */
+#include "driver/driver.h"
+#include "driver/ibv.h"
+#include "driver/null.h"
+#include "driver/sock.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct driver *const drivers[] = { &driver_ibv, &driver_sock, &driver_null, NULL };
+
+const struct driver *driver_find(enum driver_kind kind)
+{
+	for (size_t i = 0; drivers[i]; i++) {
+		if (drivers[i]->kind == kind)
+			return drivers[i];
+	}
+	return NULL;
+}
+
+uint8_t *driver_no_slot(struct ep *ep)
+{
+	(void)ep;
+	return NULL;
+}
+
+int driver_no_wait(struct port *port, int64_t timeout_ns)
+{
+	(void)timeout_ns;
+	return error_set(&port->err, -EOPNOTSUPP, "the %s driver cannot wait: it polls", port->drv->name);
+}
+
+void driver_no_counters(const struct ep *ep, struct counters *ret)
+{
+	(void)ep;
+	memset(ret, 0, sizeof(*ret));
+}
+
+int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err)
+{
+	(void)port;
+	(void)mem;
+	(void)err;
+	*ret = NULL;
+	return 0;
+}
+
+void driver_no_unreg(struct region *region)
+{
+	(void)region;
+}

@@ -1,0 +1,146 @@
+/*
+ * A driver moves messages. It describes once, at set-up, what repeats (prepare), and in the measured window only posts
+ * what is prepared and polls counts. A port (device context, CQ) belongs to one worker: no locks on the path.
+ */
+#ifndef DRIVER_DRIVER_H
+#define DRIVER_DRIVER_H
+
+#include "base/error.h"
+#include "spec/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct buf;
+struct clock;
+struct cursor;
+struct facts;
+struct mem;
+
+struct port_conf {
+	const struct spec *spec; /* resolved; valid until close */
+	const struct clock *clock;
+	unsigned worker, workers; /* this port's worker and how many there are on this side */
+	bool active; /* this side sends (requests) */
+	const struct sockaddr_storage *local, *remote; /* ends of the control connection: where the peer can be reached */
+};
+
+/* What a port can do, asked once after open. */
+struct caps {
+	uint64_t max_size; /* largest message, bytes */
+	uint32_t max_tx_depth, max_rx_depth, max_qps;
+	uint32_t max_inline; /* bytes; 0 = none */
+	uint32_t stride_align; /* slots start at multiples of this: 1 = packed, 64 = cache lines */
+	bool delivery; /* a DONE_TX means that the message arrived */
+	bool poll_memory; /* a plain write shows in the peer's memory, its last byte last: ping-pong may poll memory */
+	bool passive_idle; /* the passive side of a one-sided verb needs no CPU at all */
+	bool no_peer; /* nothing reaches the other side's endpoints: the driver answers by itself (null) */
+	bool can_wait; /* wait() sleeps; else polling only */
+	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
+};
+
+/* One endpoint (QP, socket). A driver embeds it at the head of its own struct. */
+struct ep {
+	struct port *port;
+	uint32_t index; /* 0 ... qps - 1 */
+};
+
+/* Likewise embedded by each driver. */
+struct port {
+	const struct driver *drv;
+	struct error err; /* why post or poll returned a negative value */
+};
+
+struct ep_conf {
+	uint32_t index;
+	struct region *region; /* from reg() */
+	struct mem *mem;
+	size_t tx_offset, rx_offset; /* this endpoint's slots in mem */
+	uint32_t tx_slots, rx_slots; /* a ring of equal messages */
+	uint32_t stride; /* bytes from slot to slot */
+};
+
+/* What a ring of work requests repeats. */
+enum work_kind { WORK_TX, WORK_RX };
+struct work {
+	enum work_kind kind; /* WORK_TX: the spec's verb; WORK_RX: receives */
+	enum verb verb;
+	uint32_t size; /* bytes a message */
+	uint32_t signal; /* WORK_TX: every n-th is signalled; completions arrive in steps of n */
+	uint32_t batch; /* most that one post will be asked for */
+};
+
+enum done_kind { DONE_TX, DONE_RX };
+struct done {
+	struct ep *ep;
+	uint32_t count; /* messages that this entry stands for */
+	enum done_kind kind;
+};
+
+#define POST_LAST 1u /* signal the last message of this post, wherever the ring stands */
+
+struct counters { /* of one endpoint, since it was connected; receiver's side */
+	uint64_t lost, duplicated, reordered;
+	uint64_t bad; /* messages of the wrong length or not ours */
+};
+
+struct driver {
+	const char *name, *help;
+	enum driver_kind kind;
+
+	/* Whether this host has a device of this driver by that name (any when name is empty). */
+	bool (*has_device)(const char *name);
+
+	int (*open)(const struct port_conf *conf, struct port **ret, struct error *err);
+	void (*caps)(const struct port *port, struct caps *ret);
+	void (*facts)(const struct port *port, struct facts *ret); /* what was used, once connected: device, GID, MTU ... */
+	void (*close)(struct port *port);
+
+	int (*reg)(struct port *port, struct mem *mem, struct region **ret, struct error *err);
+	void (*unreg)(struct region *region);
+
+	/*
+	 * Set-up of endpoints, on both sides at once: ep_open for all, addresses exchanged (ep_addr appends an opaque blob
+	 * of at most EP_ADDR_MAX bytes), ep_connect with the peer's blob, then a barrier. ep_connect of the active and the
+	 * passive side run at the same time and must not wait for the peer beyond what deadline_ns (clock) allows.
+	 */
+	int (*ep_open)(struct port *port, const struct ep_conf *conf, struct ep **ret, struct error *err);
+	int (*ep_addr)(struct ep *ep, struct buf *to, struct error *err);
+	int (*ep_connect)(struct ep *ep, struct cursor *peer, int64_t deadline_ns, struct error *err);
+	void (*ep_close)(struct ep *ep);
+
+	/* Builds the ring of native work requests of one kind; again for a new phase: the old ring must be idle. */
+	int (*prepare)(struct ep *ep, const struct work *work, struct error *err);
+	/* Payload of the slot that the next post will send, and of the slot where the next message arrives; NULL = no access. */
+	uint8_t *(*tx_slot)(struct ep *ep);
+	uint8_t *(*rx_slot)(struct ep *ep);
+
+	/*
+	 * Hot. post: sends the next n messages of the ring, returns how many were accepted (0 ... n, fewer when the device
+	 * or socket is full) or a negative errno with port->err. post_rx: the same for receives. poll: completions since the
+	 * last call, at most max entries, or a negative errno with port->err. None of them blocks.
+	 */
+	int (*post)(struct ep *ep, unsigned n, unsigned flags);
+	int (*post_rx)(struct ep *ep, unsigned n);
+	int (*poll)(struct port *port, struct done *done, int max);
+	/* Sleeps until poll or post may have something, at most timeout_ns: 0, or a negative errno with port->err. */
+	int (*wait)(struct port *port, int64_t timeout_ns);
+
+	void (*counters)(const struct ep *ep, struct counters *ret);
+};
+
+#define EP_ADDR_MAX 256
+
+extern const struct driver *const drivers[]; /* NULL-terminated */
+const struct driver *driver_find(enum driver_kind kind); /* NULL when not built in */
+
+/* Defaults for what a driver does not have: they answer -EOPNOTSUPP or do nothing, so that no caller tests for NULL. */
+uint8_t *driver_no_slot(struct ep *ep);
+int driver_no_wait(struct port *port, int64_t timeout_ns);
+void driver_no_counters(const struct ep *ep, struct counters *ret);
+int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
+void driver_no_unreg(struct region *region);
+
+#endif

@@ -1,0 +1,230 @@
+/* Private to the libibverbs driver: its port, endpoint, prepared rings and the address that travels to the peer. */
+#ifndef DRIVER_IBV_H
+#define DRIVER_IBV_H
+
+#include "driver/driver.h"
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern const struct driver driver_ibv;
+
+#define IB_WC_BATCH    32 /* completions taken from the device with one call */
+#define IB_CQ_CHEAP    16384u /* completion queues up to this hold everything that could complete */
+#define IB_GRH_BYTES   40 /* in front of every UD payload that arrives */
+#define IB_QKEY        0x0fab0001u /* of UD endpoints: keeps other programs' datagrams out; rdma_cm dictates its own */
+#define IB_INLINE_AUTO 236u /* bytes tried as inline size when none was asked for */
+#define IB_RINGS_MAX                                                                                                   \
+	65536u /* work requests that all rings of a port are stretched to, so that slots repeat with them */
+
+/*
+ * wr_id: the endpoint's index in the upper half; below it the direction's bit and the place in the ring. It never
+ * changes, so it is written once.
+ */
+#define IB_WRID_RX 0x80000000u
+
+/*
+ * Where a ring's slots are, when there are more of them than work requests: after each use the request moves on to the
+ * slot that its next turn will meet. step 0: slots and requests repeat together and nothing ever changes.
+ */
+struct ib_area {
+	uint64_t end, bytes, step;
+};
+
+/* A work request with its only scatter/gather element; the elements of a ring form a circle. */
+struct ib_tx_slot {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+/* UD needs two elements: the global routing header goes to a scratch area, the payload to the slot. */
+struct ib_rx_slot {
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge[2];
+};
+
+/* One end of a connection as it travels to the peer (ibv_addr.c). */
+struct ib_addr {
+	uint8_t link_layer; /* IBV_LINK_LAYER_... */
+	uint8_t gid_type; /* enum ibv_gid_type */
+	uint8_t mtu; /* enum ibv_mtu: the port's active one */
+	uint8_t rd_init, rd_resp; /* reads and atomics this end can have under way / can answer at once */
+	uint8_t gid[16];
+	uint16_t lid;
+	uint32_t gid_index;
+	uint32_t qpn, psn, qkey;
+	uint32_t rkey, rx_slots, stride;
+	uint64_t rx_addr; /* of slot 0 */
+	char device[SPEC_NAME]; /* for sentences */
+	uint8_t cm_addr[16]; /* rdma_cm: where the passive end listens, IPv6 or IPv4-mapped */
+	uint16_t cm_port; /* 0 = no rdma_cm */
+};
+
+struct ib_port {
+	struct port port;
+	struct port_conf conf;
+	const struct spec *spec;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel; /* NULL: polling */
+	struct ibv_cq *cq; /* sends and receives */
+
+	/* Completions taken from the device and not handed on yet: wc[wc_next ... wc_count - 1]. */
+	int wc_next, wc_count;
+	bool armed; /* the next completion makes an event */
+	unsigned unacked; /* events taken and not acknowledged: doing so costs a lock */
+	struct ibv_wc wc[IB_WC_BATCH];
+
+	struct ib_ep *eps; /* spec->qps, by index */
+	uint32_t opened;
+	bool wr_api; /* ibv_wr_*; else ibv_post_send */
+	uint32_t inline_max; /* payload up to this goes into the work request */
+	uint32_t tx_depth, rx_depth; /* what this side needs of a queue pair */
+	uint64_t psn_state; /* of the generator of packet sequence numbers */
+
+	const char *name; /* device's */
+	uint8_t num; /* its port */
+	struct ibv_device_attr dev;
+	struct ibv_port_attr attr;
+	struct ibv_gid_entry gid;
+	bool grh; /* packets carry a global routing header: always on Ethernet */
+	struct ibv_ah *ah; /* UD: towards the one peer */
+	struct ib_addr ah_peer;
+	struct ibv_mr *scratch_mr;
+	uint8_t scratch[64]; /* headers of received datagrams, never read */
+	struct ib_cm *cm; /* rdma_cm only */
+};
+
+struct ib_ep {
+	struct ep ep;
+	/* hot */
+	struct ibv_qp *qp;
+	struct ibv_qp_ex *qpx; /* NULL: ibv_post_send */
+	struct ib_tx_slot *tx;
+	struct ib_rx_slot *rx;
+	uint32_t tx_len, tx_head, tx_tail; /* ring; next to post; next to complete */
+	uint32_t tx_free; /* how many the send queue still takes */
+	struct ib_area tx_local, tx_remote, rx_local;
+	uint32_t rx_len, rx_head;
+	uint32_t rx_slot; /* where the next message arrives */
+	uint32_t rx_bytes; /* byte_len of a good message */
+	void (*emit)(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr); /* ibv_wr_*: one request (ibv_wr.c) */
+	uint64_t bad; /* messages of a wrong length */
+	/* cold */
+	struct ep_conf conf;
+	struct ib_addr own, peer;
+	bool connected;
+	enum ibv_mtu mtu; /* of the path */
+	uint8_t rd_atomic; /* reads and atomics under way, both ends considered */
+};
+
+struct region {
+	struct ibv_mr *mr;
+};
+
+static inline struct ib_port *ib_port_of(struct port *port)
+{
+	return (struct ib_port *)port;
+}
+
+static inline struct ib_ep *ib_ep_of(struct ep *ep)
+{
+	return (struct ib_ep *)ep;
+}
+
+static inline struct ib_port *ib_ep_port(const struct ib_ep *ep)
+{
+	return (struct ib_port *)ep->ep.port;
+}
+
+/* A knob of the spec, or what is used when it was left open. */
+static inline uint64_t ib_knob(uint64_t value, uint64_t otherwise)
+{
+	return value == SPEC_AUTO ? otherwise : value;
+}
+
+static inline unsigned ib_mtu_bytes(enum ibv_mtu mtu)
+{
+	return 128u << mtu;
+}
+
+/* --- ibv_dev.c: finding and opening a device --- */
+
+bool ib_dev_exists(const char *name);
+/* The named device, or the first whose port is active when name is empty. Its limits and port are read, too. */
+int ib_dev_open(struct ib_port *p, struct error *err);
+
+/* --- ibv_gid.c: which entry of the GID table to use; pure --- */
+
+/*
+ * Writes the position in table. asked: a gid_index or SPEC_AUTO. local: the control connection's address as a GID, or
+ * NULL: among equals the entry of that address wins. -EINVAL with a sentence that lists what there is.
+ */
+int ib_gid_choose(const struct ibv_gid_entry *table, unsigned count, bool ethernet, uint64_t asked,
+		  const uint8_t local[16], const char *device, unsigned *ret, struct error *err);
+const char *ib_gid_type_name(uint32_t type); /* "RoCE v2" ... */
+bool ib_gid_is_ipv4(const uint8_t gid[16]);
+#define IB_GID_TEXT 48
+char *ib_gid_format(const uint8_t gid[16], char *text); /* "10.1.0.1" or "fe80::1" */
+bool ib_gid_of_sockaddr(const struct sockaddr_storage *addr, uint8_t ret[16]); /* false: no IP address */
+int ib_gid_setup(struct ib_port *p, struct error *err); /* reads the port's table and chooses */
+
+/* --- ibv_addr.c: the address blob --- */
+
+void ib_addr_pack(const struct ib_addr *addr, struct buf *to);
+int ib_addr_unpack(struct ib_addr *ret, struct cursor *from, struct error *err);
+/* Whether the two ends can talk at all; the sentence says what to choose. */
+int ib_addr_check(const struct ib_addr *own, const struct ib_addr *peer, struct error *err);
+
+/* --- ibv_qp.c: queue pairs --- */
+
+enum ibv_qp_type ib_qp_kind(const struct spec *spec);
+int ib_qp_probe(struct ib_port *p, struct error *err); /* chooses posting interface and inline size */
+int ib_qp_open(struct ib_ep *ep, struct error *err); /* creates it, state INIT */
+int ib_qp_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err); /* INIT → RTR → RTS */
+uint32_t ib_qp_key(const struct ib_port *p); /* of UD endpoints */
+int ib_qp_ready_ud(struct ib_ep *ep, struct error *err); /* address handle, INIT → RTR → RTS */
+void ib_path_knobs(const struct ib_port *p,
+		   struct ibv_ah_attr *path); /* service level, traffic class ... of the test */
+uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair */
+
+/* --- ibv_ring.c: prepared work requests --- */
+
+int ib_ring_prepare(struct ep *ep, const struct work *work, struct error *err);
+
+/* --- ibv_post.c, ibv_poll.c, ibv_wr.c: the hot path --- */
+
+static inline uint64_t ib_area_next(const struct ib_area *area, uint64_t addr)
+{
+	addr += area->step;
+	return addr < area->end ? addr : addr - area->bytes;
+}
+
+/* The n requests from the head on were posted. */
+void ib_ring_advance(struct ib_ep *ep, uint32_t n);
+
+int ib_ring_post(struct ep *ep, unsigned n, unsigned flags);
+int ib_ring_post_rx(struct ep *ep, unsigned n);
+int ib_ring_post_wr(struct ib_ep *ep, unsigned n, unsigned flags); /* by ibv_wr_* */
+void ib_ring_emitter(struct ib_ep *ep, enum verb verb, bool inlined); /* chooses ep->emit */
+int ib_port_poll(struct port *port, struct done *done, int max);
+int ib_port_wait(struct port *port, int64_t timeout_ns);
+
+/* --- ibv_facts.c: what was used --- */
+
+void ib_port_facts(const struct port *port, struct facts *ret);
+
+/* --- ibv_error.c: sentences for what the device reports --- */
+
+int ib_wc_error(struct ib_port *p, const struct ibv_wc *wc); /* fills port.err, returns its code */
+int ib_post_error(struct ib_ep *ep, const char *call, int code);
+
+/* --- ibv_cm.c: connecting by rdma_cm instead of the control connection --- */
+
+int ib_cm_open(struct ib_port *p, struct error *err);
+void ib_cm_close(struct ib_port *p);
+void ib_cm_addr(const struct ib_port *p, struct ib_addr *ret);
+int ib_cm_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err);
+
+#endif

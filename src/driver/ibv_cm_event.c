@@ -1,0 +1,73 @@
+/* Waits for events of the connection manager, each with a deadline. */
+#include "driver/ibv_cm.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+
+int ib_cm_failed(const struct ib_port *p, const char *what, struct error *err)
+{
+	return error_sys(err, errno ? -errno : -EIO, "rdma_cm on %s: %s", p->name, what);
+}
+
+static bool is_failure(enum rdma_cm_event_type type)
+{
+	return type == RDMA_CM_EVENT_ADDR_ERROR || type == RDMA_CM_EVENT_ROUTE_ERROR ||
+	       type == RDMA_CM_EVENT_CONNECT_ERROR || type == RDMA_CM_EVENT_UNREACHABLE ||
+	       type == RDMA_CM_EVENT_REJECTED || type == RDMA_CM_EVENT_DEVICE_REMOVAL;
+}
+
+/* Sleeps until the channel has an event or the deadline has passed. */
+static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const char *what, struct error *err)
+{
+	int64_t left = deadline_ns - clock_now(p->conf.clock);
+	struct pollfd fd = { .fd = p->cm->channel->fd, .events = POLLIN };
+	struct timespec limit = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
+
+	if (left <= 0)
+		return error_set(err, -ETIMEDOUT, "rdma_cm on %s: no answer in time to %s", p->name, what);
+	if (ppoll(&fd, 1, &limit, NULL) < 0 && errno != EINTR)
+		return ib_cm_failed(p, "cannot wait for an event", err);
+	return 0;
+}
+
+int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_cm_event_type want, int64_t deadline_ns,
+	       struct rdma_cm_event **ret, struct error *err)
+{
+	for (;;) {
+		struct rdma_cm_event *event;
+		int rc;
+
+		if (rdma_get_cm_event(p->cm->channel, &event)) {
+			if (errno != EAGAIN && errno != EINTR)
+				return ib_cm_failed(p, "cannot take an event", err);
+			rc = wait_readable(p, deadline_ns, rdma_event_str(want), err);
+			if (rc)
+				return rc;
+			continue;
+		}
+		if (event->event == want && (!id || event->id == id)) {
+			*ret = event;
+			return 0;
+		}
+		if (id && event->id == id && is_failure(event->event)) {
+			rc = error_set(err, -ECONNREFUSED, "rdma_cm on %s: %s (status %d) instead of %s", p->name,
+				       rdma_event_str(event->event), event->status, rdma_event_str(want));
+			rdma_ack_cm_event(event);
+			return rc;
+		}
+		rdma_ack_cm_event(event);
+	}
+}
+
+int ib_cm_expect(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_cm_event_type want,
+		 int64_t deadline_ns, struct error *err)
+{
+	struct rdma_cm_event *event;
+	int rc = ib_cm_wait(p, id, want, deadline_ns, &event, err);
+
+	if (!rc)
+		rdma_ack_cm_event(event);
+	return rc;
+}

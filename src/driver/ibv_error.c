@@ -1,0 +1,80 @@
+/* Turns what an RDMA device reports about a failed work request into a sentence that says what is likely wrong. */
+#include "driver/ibv.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define DRAIN_MOST 65536 /* completions looked through for the one that tells the cause */
+
+static const char *hint(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_LOC_LEN_ERR:
+		return "a message was longer than the receive posted for it";
+	case IBV_WC_LOC_PROT_ERR:
+		return "a buffer of this side is not registered for what was asked";
+	case IBV_WC_REM_INV_REQ_ERR:
+		return "the peer's device does not allow this operation, or the message is longer than its receive";
+	case IBV_WC_REM_ACCESS_ERR:
+		return "the peer's memory is not registered for it, or its address or key is wrong";
+	case IBV_WC_REM_OP_ERR:
+		return "the peer's device could not carry it out";
+	case IBV_WC_RETRY_EXC_ERR:
+		return "the peer is gone, or its GID, path MTU or priority flow control does not match: see "
+		       "--gid_index, --mtu, "
+		       "--qp_timeout";
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "the peer posts receives too slowly: raise --rx_depth or --rnr_retry";
+	case IBV_WC_LOC_QP_OP_ERR:
+		return "the device could not carry out the work request";
+	case IBV_WC_WR_FLUSH_ERR:
+		return "the queue pair went into the error state before";
+	case IBV_WC_REM_ABORT_ERR:
+		return "the peer's device gave up";
+	case IBV_WC_FATAL_ERR:
+		return "the device failed: see the kernel's log";
+	default:
+		return "see the device's documentation";
+	}
+}
+
+/* A queue pair in the error state flushes everything: the first entry that is not a flush tells why. */
+static const struct ibv_wc *find_cause(struct ib_port *p, const struct ibv_wc *first, struct ibv_wc *room)
+{
+	const struct ibv_wc *end = p->wc + p->wc_count;
+
+	for (const struct ibv_wc *wc = first; wc < end; wc++)
+		if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+			return wc;
+	for (int i = 0; i < DRAIN_MOST && ibv_poll_cq(p->cq, 1, room) == 1; i++)
+		if (room->status != IBV_WC_SUCCESS && room->status != IBV_WC_WR_FLUSH_ERR)
+			return room;
+	return first;
+}
+
+int ib_wc_error(struct ib_port *p, const struct ibv_wc *first)
+{
+	struct ibv_wc room;
+	const struct ibv_wc *wc = find_cause(p, first, &room);
+	const char *what = wc->wr_id & IB_WRID_RX ? "receive" : verb_name(p->spec->verb);
+	char vendor[40] = "";
+
+	if (wc->vendor_err)
+		snprintf(vendor, sizeof(vendor), ", vendor error 0x%x", wc->vendor_err);
+	error_set(&p->port.err, -EIO, "%s %s on %s QP %u failed: %s%s (%s)", transport_name(p->spec->transport), what,
+		  p->name, p->eps[wc->wr_id >> 32].qp->qp_num, ibv_wc_status_str(wc->status), vendor, hint(wc->status));
+	return p->port.err.code;
+}
+
+int ib_post_error(struct ib_ep *ep, const char *call, int code)
+{
+	struct ib_port *p = ib_ep_port(ep);
+	const char *cause = "";
+
+	code = code > 0 ? -code : code;
+	if (code == -EINVAL)
+		cause = " (the queue pair is not ready, or the message is larger than the device takes)";
+	else if (code == -EIO || code == -ENODEV)
+		cause = " (the device was removed or reset: see the kernel's log)";
+	return error_sys(&p->port.err, code, "%s on %s QP %u%s", call, p->name, ep->qp->qp_num, cause);
+}

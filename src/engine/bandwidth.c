@@ -1,0 +1,199 @@
+/* Bandwidth and message rate: keeps tx_depth messages in flight on every endpoint and counts what completes. */
+#include "engine/bandwidth.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+
+#define SPINS 15u /* the clock is read every 16th turn of a polling loop */
+
+/* Posts on one endpoint until its window or quota is used up or the driver is full. */
+static inline int post_room(struct flow *flow, struct flow_ep *fep, uint32_t batch, uint32_t depth)
+{
+	for (;;) {
+		uint32_t n = fep->left < batch ? (uint32_t)fep->left : batch;
+		int rc;
+
+		if (n == 0 || depth - fep->outstanding < n)
+			return 0;
+		rc = flow->drv->post(fep->ep, n, n == fep->left ? POST_LAST : 0);
+		if (__builtin_expect(rc <= 0, 0)) {
+			flow->kick |= rc == 0;
+			return rc < 0 ? flow_fail(flow) : 0;
+		}
+		fep->outstanding += (uint32_t)rc;
+		fep->posted += (uint32_t)rc;
+		if (fep->left != UINT64_MAX)
+			fep->left -= (uint32_t)rc;
+		fep->tail_signalled = fep->left == 0;
+		if ((uint32_t)rc < n) {
+			flow->kick = true;
+			return 0;
+		}
+	}
+}
+
+struct shape { /* the spec's numbers as the loop uses them */
+	uint32_t batch, depth;
+};
+
+static struct shape shape_of(const struct flow *flow)
+{
+	const struct spec *spec = flow->spec;
+
+	return (struct shape){ .batch = (uint32_t)spec->post_batch, .depth = (uint32_t)spec->tx_depth };
+}
+
+static int post_everywhere(struct flow *flow, const struct shape *s)
+{
+	flow->kick = false;
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		int rc = post_room(flow, &flow->eps[i], s->batch, s->depth);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* One turn: takes completions and posts at once on the endpoints that they came from. 1 = something came. */
+static inline int turn(struct flow *flow, const struct shape *s)
+{
+	struct done done[FLOW_DONES];
+	int n = flow->drv->poll(flow->port, done, FLOW_DONES);
+
+	if (__builtin_expect(n < 0, 0))
+		return flow_fail(flow);
+	for (int i = 0; i < n; i++) {
+		struct flow_ep *fep = &flow->eps[done[i].ep->index];
+		int rc;
+
+		fep->outstanding -= done[i].count;
+		flow->sent += done[i].count;
+		rc = post_room(flow, fep, s->batch, s->depth);
+		if (__builtin_expect(rc < 0, 0))
+			return rc;
+	}
+	return n;
+}
+
+static int bandwidth_turn(struct flow *flow)
+{
+	const struct shape s = shape_of(flow);
+
+	return turn(flow, &s);
+}
+
+static bool quota_done(const struct flow *flow)
+{
+	if (!flow->phase.quota)
+		return false;
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		if (flow->eps[i].left || flow->eps[i].outstanding)
+			return false;
+	}
+	return true;
+}
+
+static int idle_turn(struct flow *flow)
+{
+	if (quota_done(flow)) {
+		meter_close(flow, clock_now(flow->clock));
+		return 0;
+	}
+	if (flow->block || flow->yield)
+		return flow_idle_wait(flow, clock_now(flow->clock));
+	return 0;
+}
+
+static int bandwidth_active(struct flow *flow)
+{
+	const struct shape s = shape_of(flow);
+	const unsigned mask = flow->block || flow->yield ? 0 : SPINS;
+	unsigned spins = 0;
+	int rc = 0;
+
+	flow->kick = true;
+	while (!flow->over) {
+		if (flow->kick && (rc = post_everywhere(flow, &s)) < 0)
+			return rc;
+		rc = turn(flow, &s);
+		if (rc == 0)
+			rc = idle_turn(flow);
+		if (rc >= 0 && (++spins & mask) == 0)
+			rc = meter_check(flow);
+		if (rc < 0)
+			return rc;
+	}
+	return flow_drain(flow);
+}
+
+static int passive_turn(struct flow *flow)
+{
+	int rc = flow_pump(flow);
+
+	if (rc <= 0)
+		return rc;
+	if (flow->phase.quota)
+		flow->last_rx_ns = clock_now(flow->clock);
+	return 1;
+}
+
+/* Serves until FLOW_FINISH, then takes what is still under way. */
+static int bandwidth_passive(struct flow *flow)
+{
+	const unsigned mask = flow->block || flow->yield ? 0 : SPINS;
+	int64_t quiet_since = 0;
+	unsigned spins = 0;
+
+	for (;;) {
+		int rc = passive_turn(flow);
+
+		if (rc == 0 && (flow->block || flow->yield))
+			rc = flow_idle_wait(flow, clock_now(flow->clock));
+		if (rc >= 0 && (++spins & mask) == 0) {
+			if (flow_command(flow) == FLOW_FINISH &&
+			    !flow_expects_more(flow, clock_now(flow->clock), &quiet_since))
+				break;
+			rc = meter_check(flow);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	meter_close(flow, flow->last_rx_ns ? flow->last_rx_ns : clock_now(flow->clock));
+	return 0;
+}
+
+static int bandwidth_prepare(struct flow *flow)
+{
+	const struct spec *spec = flow->spec;
+	struct work work = { .kind = flow->active ? WORK_TX : WORK_RX,
+			     .verb = (enum verb)spec->verb,
+			     .size = (uint32_t)spec->size,
+			     .signal = (uint32_t)spec->cq_mod,
+			     .batch = (uint32_t)(flow->active ? spec->post_batch : spec->rx_depth) };
+
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct flow_ep *fep = &flow->eps[i];
+		int rc = flow->drv->prepare(fep->ep, &work, &flow->error);
+
+		if (rc < 0)
+			return rc;
+		if (flow->active)
+			continue;
+		fep->repost = (uint32_t)spec->rx_depth;
+		rc = flow_repost(flow, fep);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+const struct engine engine_bandwidth = {
+	.name = "bandwidth",
+	.help = "keeps a window of messages in flight and counts completions",
+	.metric = METRIC_BW,
+	.prepare = bandwidth_prepare,
+	.active = bandwidth_active,
+	.passive = bandwidth_passive,
+	.turn = bandwidth_turn,
+};

@@ -1,0 +1,174 @@
+/*
+ * An engine is a way to measure: it drives one worker's endpoints through a phase. The same struct serves both sides;
+ * the driver does the moving, the meter the counting.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/clock.h"
+#include "driver/driver.h"
+#include "spec/result.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct topo;
+
+#define FLOW_DONES 64 /* completions taken with one poll */
+
+/* When a phase begins and ends, in ns of this rank's clock: the same instants on all ranks. */
+struct phase {
+	int64_t start_ns; /* traffic begins */
+	int64_t begin_ns; /* the window begins */
+	int64_t end_ns; /* the window ends; INT64_MAX when the quota ends it */
+	int64_t stop_ns; /* the active side stops posting (end margin) */
+	uint64_t quota; /* messages per QP; 0 = by time */
+	bool measure; /* false: warm-up by iterations, nothing is kept */
+};
+
+/* What the main thread tells the workers; only ever grows. */
+enum flow_command {
+	FLOW_RUN,
+	FLOW_STOP, /* end the window and the traffic now */
+	FLOW_FINISH, /* the active side is done: passive workers take what is still under way and end */
+};
+
+/* Shared by the flows of one rank. */
+struct flow_control {
+	atomic_int command; /* enum flow_command */
+	atomic_ullong expected; /* with FLOW_FINISH: messages that the active side sent in all */
+	atomic_ullong arrived; /* messages received by all flows of this rank that have reported so far */
+	atomic_uint running; /* flows that have not ended */
+	atomic_uint failed; /* flows that ended with an error */
+	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
+};
+
+struct flow_ep {
+	struct ep *ep;
+	uint32_t outstanding; /* posted, not completed */
+	uint64_t posted; /* since the ring was prepared: tells whether the tail is signalled */
+	bool tail_signalled; /* the last post asked for it */
+	uint64_t left; /* of the quota; UINT64_MAX by time */
+	uint32_t repost; /* receives consumed and not posted again */
+	uint8_t marker; /* number of the last message, in memory-polling latency */
+};
+
+/* State of the window (meter.c). */
+enum meter_state { METER_WAIT, METER_OPEN, METER_MARGIN, METER_OVER };
+struct meter {
+	int64_t next_edge; /* hot: nothing happens before this instant */
+	enum meter_state state;
+	int64_t interval_ns, next_interval;
+	uint64_t interval_base; /* counted when the interval began */
+	uint64_t sent0, received0; /* counters at the window's begin */
+	int64_t cpu_user0, cpu_system0;
+};
+
+/* One worker of one side. */
+struct flow {
+	const struct spec *spec;
+	const struct engine *engine;
+	const struct driver *drv;
+	const struct clock *clock;
+	const struct topo *topo;
+	struct flow_control *control;
+	struct port *port;
+	struct caps caps;
+	struct mem *mem;
+	struct region *region;
+	struct flow_ep *eps;
+	uint32_t qps, slots;
+	unsigned index, core;
+	bool active;
+	bool idle; /* this side has nothing to do in this test */
+	bool yield; /* cores are shared: give way when there is nothing to do */
+	bool block; /* wait() instead of polling */
+	uint32_t repost_step; /* consumed receives are posted again in steps of so many */
+
+	struct phase phase;
+	struct meter meter;
+	uint64_t sent, received; /* completed messages since the flow was opened */
+	uint64_t reported; /* of them in control->arrived */
+	int64_t last_rx_ns; /* by quota: when the last message arrived */
+	bool over; /* stop posting */
+	bool kick; /* some endpoint may have room that no completion will announce: post on all */
+	atomic_ullong live; /* sent or received so far, for live lines */
+
+	struct worker_result *result;
+	struct error error;
+};
+
+struct engine {
+	const char *name, *help;
+	enum metric metric;
+	/* Builds the rings and posts the first receives; before the barrier that precedes the traffic. */
+	int (*prepare)(struct flow *flow);
+	/* The phase, in the worker's thread: until the window is over and nothing is outstanding (active), until FLOW_FINISH (passive). */
+	int (*active)(struct flow *flow);
+	int (*passive)(struct flow *flow);
+	/* One turn of the active side's loop, posts included: 1 = completions came, 0 = none, negative errno. */
+	int (*turn)(struct flow *flow);
+};
+
+extern const struct engine *const engines[]; /* NULL-terminated */
+const struct engine *engine_find(enum metric metric);
+
+/* --- flow.c: opening and closing a worker's part --- */
+
+/* Port, buffers and endpoints; flow->spec, drv, clock, topo, control, index, core, active, result are set. */
+int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err);
+void flow_close(struct flow *flow);
+/* Bytes of data buffers that one worker of this test needs (engine's choice of slots included). */
+uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots);
+int flow_addresses(struct flow *flow, struct buf *to, struct error *err); /* a block per endpoint */
+int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err);
+
+/* --- run.c: what both engines do with completions --- */
+
+/* Polls once and books what it got: 1 when completions came, 0 when not, negative errno with flow->error. */
+int flow_pump(struct flow *flow);
+/* Posts the receives of an endpoint that were consumed (flow_pump does so in steps of repost_step). */
+int flow_repost(struct flow *flow, struct flow_ep *fep);
+/* Nothing to do right now: spins, yields or sleeps as the flow is set up, at most until its next edge. */
+int flow_idle_wait(struct flow *flow, int64_t now);
+/* Copies port->err into flow->error and returns its code. */
+int flow_fail(struct flow *flow);
+/* Waits until nothing is outstanding (10 s), posting a signalled message where the tail is unsignalled. */
+int flow_drain(struct flow *flow);
+/* Passive side after FLOW_FINISH: true while messages may still be under way. */
+bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since);
+
+static inline int flow_command(const struct flow *flow)
+{
+	return atomic_load_explicit(&flow->control->command, memory_order_relaxed);
+}
+
+/* --- meter.c --- */
+
+void meter_start(struct flow *flow); /* before the first post */
+/* An edge is due (now >= meter.next_edge) or the main thread commands something: takes it. Negative errno on failure. */
+int meter_edge(struct flow *flow, int64_t now);
+/* The quota is done: the window ends now. */
+void meter_close(struct flow *flow, int64_t now);
+
+static inline int meter_check(struct flow *flow)
+{
+	int64_t now = clock_now(flow->clock);
+
+	atomic_store_explicit(&flow->live, flow->sent + flow->received, memory_order_relaxed);
+	if (__builtin_expect(now < flow->meter.next_edge && flow_command(flow) == FLOW_RUN, 1))
+		return 0;
+	return meter_edge(flow, now);
+}
+
+/* --- worker.c --- */
+
+struct workers;
+/* Starts one thread a flow that is not idle, bound to its core, through the given phase. */
+int workers_start(struct flow *flows, unsigned count, struct workers **ret, struct error *err);
+/* Joins all; the first flow's error, if any. */
+int workers_join(struct workers *workers, struct error *err);
+
+#endif

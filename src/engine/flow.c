@@ -1,0 +1,185 @@
+/* Opens and closes one worker's part of a test: port, buffers, endpoints, addresses. */
+#include "base/buf.h"
+#include "engine/engine.h"
+#include "mem/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WORKING_SET_MAX (32ull << 20) /* default limit of one worker's buffers: more slots would only cost memory */
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+	return (value + step - 1) / step * step;
+}
+
+/* Messages in a ring: as many slots as may be under way, fewer when the working set would grow beyond its limit. */
+static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
+{
+	uint64_t limit = spec->working_set == SPEC_AUTO ? WORKING_SET_MAX : spec->working_set;
+	uint64_t wanted = spec->metric == METRIC_LAT ? 1 : spec->tx_depth;
+	uint64_t room = limit / (stride * spec->qps);
+
+	if (spec->working_set != SPEC_AUTO)
+		wanted = room;
+	if (wanted > room)
+		wanted = room;
+	/* whole batches, so that a post never wraps */
+	if (wanted > spec->post_batch)
+		wanted -= wanted % spec->post_batch;
+	return wanted ? (uint32_t)wanted : 1;
+}
+
+uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots)
+{
+	uint64_t stride = round_up(spec->size, stride_align);
+	uint32_t slots = choose_slots(spec, stride);
+
+	if (ret_slots)
+		*ret_slots = slots;
+	return 2 * round_up(stride * slots, 64) * spec->qps;
+}
+
+static bool wants_block(const struct spec *spec, const struct caps *caps)
+{
+	if (!caps->can_wait)
+		return false;
+	if (spec->events == CHOICE_AUTO)
+		return transport_is_socket((enum transport)spec->transport) && spec->metric == METRIC_BW;
+	return spec->events == CHOICE_ON;
+}
+
+/* The passive side has no part in it: the device answers alone, or nothing reaches it. */
+static bool is_idle(const struct flow *flow)
+{
+	if (flow->active)
+		return false;
+	if (flow->spec->metric == METRIC_LAT && flow->caps.no_peer)
+		return true;
+	return flow->caps.passive_idle && (flow->spec->metric == METRIC_BW || !latency_is_halved(flow->spec));
+}
+
+static int check_caps(const struct flow *flow, struct error *err)
+{
+	const struct spec *spec = flow->spec;
+
+	if (spec->size > flow->caps.max_size)
+		return error_set(err, -EINVAL, "--msg_size %llu: the %s device sends at most %llu bytes with -c %s",
+				 (unsigned long long)spec->size, flow->drv->name,
+				 (unsigned long long)flow->caps.max_size, transport_name(spec->transport));
+	if (spec->qps > flow->caps.max_qps)
+		return error_set(err, -EINVAL, "--qps %llu: the device has at most %u per worker",
+				 (unsigned long long)spec->qps, flow->caps.max_qps);
+	if (flow->active && spec->tx_depth > flow->caps.max_tx_depth)
+		return error_set(err, -EINVAL, "--tx_depth %llu: the device takes at most %u",
+				 (unsigned long long)spec->tx_depth, flow->caps.max_tx_depth);
+	if (!flow->active && spec->rx_depth > flow->caps.max_rx_depth)
+		return error_set(err, -EINVAL, "--rx_depth %llu: the device takes at most %u",
+				 (unsigned long long)spec->rx_depth, flow->caps.max_rx_depth);
+	if (spec->events == CHOICE_ON && !flow->caps.can_wait)
+		return error_set(err, -EINVAL, "--events has no effect with -r %s: it can only poll", flow->drv->name);
+	return 0;
+}
+
+static int open_endpoints(struct flow *flow, uint32_t stride, struct error *err)
+{
+	size_t ring = (size_t)round_up((uint64_t)stride * flow->slots, 64);
+
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct ep_conf conf = { .index = i,
+					.region = flow->region,
+					.mem = flow->mem,
+					.tx_offset = 2 * ring * i,
+					.rx_offset = 2 * ring * i + ring,
+					.tx_slots = flow->slots,
+					.rx_slots = flow->slots,
+					.stride = stride };
+		int rc = flow->drv->ep_open(flow->port, &conf, &flow->eps[i].ep, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err)
+{
+	uint64_t bytes;
+	int rc;
+
+	flow->qps = (uint32_t)flow->spec->qps;
+	flow->eps = calloc(flow->qps, sizeof(*flow->eps));
+	if (!flow->eps)
+		return error_set(err, -ENOMEM, "no memory for %u endpoints", flow->qps);
+	rc = flow->drv->open(conf, &flow->port, err);
+	if (rc < 0)
+		return rc;
+	flow->drv->caps(flow->port, &flow->caps);
+	rc = check_caps(flow, err);
+	if (rc < 0)
+		return rc;
+	flow->block = wants_block(flow->spec, &flow->caps);
+	flow->idle = is_idle(flow);
+	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
+	bytes = flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
+	rc = mem_alloc(flow->topo, bytes, node, &flow->mem, err);
+	if (rc < 0)
+		return rc;
+	rc = flow->drv->reg(flow->port, flow->mem, &flow->region, err);
+	if (rc < 0)
+		return rc;
+	return open_endpoints(flow, (uint32_t)round_up(flow->spec->size, flow->caps.stride_align), err);
+}
+
+void flow_close(struct flow *flow)
+{
+	for (uint32_t i = 0; flow->eps && i < flow->qps; i++) {
+		if (flow->eps[i].ep)
+			flow->drv->ep_close(flow->eps[i].ep);
+	}
+	free(flow->eps);
+	flow->eps = NULL;
+	if (flow->region)
+		flow->drv->unreg(flow->region);
+	flow->region = NULL;
+	mem_free(flow->mem);
+	flow->mem = NULL;
+	if (flow->port)
+		flow->drv->close(flow->port);
+	flow->port = NULL;
+}
+
+int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
+{
+	buf_put_u32(to, flow->qps);
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct buf blob = BUF_INIT;
+		int rc = flow->drv->ep_addr(flow->eps[i].ep, &blob, err);
+
+		buf_put_block(to, blob.data, blob.len);
+		buf_release(&blob);
+		if (rc < 0)
+			return rc;
+	}
+	return to->failed ? error_set(err, to->failed, "no memory for the addresses") : 0;
+}
+
+int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err)
+{
+	uint32_t count = cursor_u32(from);
+
+	if (count != flow->qps)
+		return error_set(err, -EPROTO, "the other side opened %u endpoints instead of %u", count, flow->qps);
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct cursor blob;
+		int rc;
+
+		cursor_block(from, &blob);
+		if (from->failed)
+			return error_set(err, -EPROTO, "the other side's addresses are cut off");
+		rc = flow->drv->ep_connect(flow->eps[i].ep, &blob, deadline_ns, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* The window: takes its begin and end between two clock reads around a poll, and counts per interval in between. */
+#include "engine/engine.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#define CATCH_UP_NS	 2000000LL /* longest that taking an edge may last */
+#define EDGE_NARROW_NS	 20000 /* a poll bracketed by so little is a good edge: it was not preempted */
+#define INTERVAL_MIN_NS	 10000000LL
+#define INTERVALS_WANTED 100
+
+static uint64_t counted(const struct flow *flow)
+{
+	return flow->sent + flow->received;
+}
+
+static uint64_t outstanding(const struct flow *flow)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < flow->qps; i++)
+		sum += flow->eps[i].outstanding;
+	return sum;
+}
+
+static int64_t tv_ns(struct timeval tv)
+{
+	return tv.tv_sec * 1000000000LL + tv.tv_usec * 1000LL;
+}
+
+static void cpu_times(int64_t *user, int64_t *system)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	*user = tv_ns(usage.ru_utime);
+	*system = tv_ns(usage.ru_stime);
+}
+
+/*
+ * Books all completions there are and returns the instant at which the counters were true: the middle of the bracket
+ * of two clock reads around a turn. A worker that had lost its core first catches up (a turn with nothing to book); one
+ * that loses it inside a bracket tries again. A device that always has something ends this after CATCH_UP_NS.
+ */
+static int take_edge(struct flow *flow, int64_t now, int64_t *ret)
+{
+	int64_t limit = now + (flow->block ? 0 : CATCH_UP_NS), width;
+	int rc;
+
+	do {
+		int64_t before = clock_now(flow->clock), after;
+
+		rc = flow->active && !flow->over ? flow->engine->turn(flow) : flow_pump(flow);
+		if (rc < 0)
+			return rc;
+		after = clock_now(flow->clock);
+		width = after - before;
+		*ret = before + width / 2;
+		now = after;
+	} while ((rc > 0 || width > EDGE_NARROW_NS) && now < limit);
+	if (width > flow->result->edge_error_ns)
+		flow->result->edge_error_ns = width;
+	return 0;
+}
+
+static void set_next_edge(struct flow *flow)
+{
+	struct meter *m = &flow->meter;
+
+	switch (m->state) {
+	case METER_WAIT:
+		m->next_edge = flow->phase.begin_ns;
+		break;
+	case METER_OPEN:
+		m->next_edge = m->next_interval < flow->phase.end_ns ? m->next_interval : flow->phase.end_ns;
+		break;
+	case METER_MARGIN:
+		m->next_edge = flow->phase.stop_ns;
+		break;
+	case METER_OVER:
+		m->next_edge = INT64_MAX;
+		break;
+	}
+}
+
+static void open_window(struct flow *flow, int64_t at)
+{
+	struct meter *m = &flow->meter;
+	struct worker_result *r = flow->result;
+	int64_t length = flow->phase.quota ? 0 : flow->phase.end_ns - flow->phase.begin_ns;
+
+	m->state = METER_OPEN;
+	m->sent0 = flow->sent;
+	m->received0 = flow->received;
+	m->interval_ns = length / INTERVALS_WANTED > INTERVAL_MIN_NS ? length / INTERVALS_WANTED : INTERVAL_MIN_NS;
+	m->next_interval = at + m->interval_ns;
+	m->interval_base = counted(flow);
+	cpu_times(&m->cpu_user0, &m->cpu_system0);
+	r->begin_ns = r->end_ns = at;
+	r->edge_begin = outstanding(flow);
+	r->interval_ns = m->interval_ns;
+	r->intervals = 0;
+}
+
+static void close_window(struct flow *flow, int64_t at)
+{
+	struct meter *m = &flow->meter;
+	struct worker_result *r = flow->result;
+	int64_t user, system;
+
+	m->state = METER_MARGIN;
+	if (!flow->phase.measure)
+		return;
+	cpu_times(&user, &system);
+	r->end_ns = at;
+	r->sent = flow->sent - m->sent0;
+	r->received = flow->received - m->received0;
+	r->edge_end = outstanding(flow);
+	r->cpu_user_ns = user - m->cpu_user0;
+	r->cpu_system_ns = system - m->cpu_system0;
+}
+
+/* No room for another interval: two become one, twice as long. */
+static void widen_intervals(struct flow *flow)
+{
+	struct worker_result *r = flow->result;
+
+	for (uint32_t i = 0; i < RESULT_INTERVALS / 2; i++)
+		r->interval_msgs[i] = r->interval_msgs[2 * i] + r->interval_msgs[2 * i + 1];
+	r->intervals = RESULT_INTERVALS / 2;
+	flow->meter.interval_ns *= 2;
+	r->interval_ns = flow->meter.interval_ns;
+}
+
+static void take_intervals(struct flow *flow, int64_t now)
+{
+	struct meter *m = &flow->meter;
+	struct worker_result *r = flow->result;
+
+	while (m->next_interval <= now && m->next_interval <= flow->phase.end_ns) {
+		if (r->intervals == RESULT_INTERVALS)
+			widen_intervals(flow);
+		r->interval_msgs[r->intervals++] = counted(flow) - m->interval_base;
+		m->interval_base = counted(flow);
+		m->next_interval += m->interval_ns;
+	}
+}
+
+void meter_start(struct flow *flow)
+{
+	flow->over = false;
+	flow->last_rx_ns = 0;
+	flow->meter.state = METER_WAIT;
+	if (flow->phase.quota)
+		open_window(flow, clock_now(flow->clock)); /* nothing was posted yet: no edge to find */
+	set_next_edge(flow);
+}
+
+/* One step of the state machine; several may be due at once after a long sleep. */
+static int step(struct flow *flow, int64_t now)
+{
+	struct meter *m = &flow->meter;
+	int64_t at = now;
+	int rc;
+
+	if (m->state == METER_OPEN && now < flow->phase.end_ns && flow_command(flow) != FLOW_STOP) {
+		take_intervals(flow, now);
+		return 0;
+	}
+	if (m->state == METER_MARGIN) {
+		m->state = METER_OVER;
+		flow->over = true;
+		return 0;
+	}
+	if (m->state == METER_WAIT && flow_command(flow) == FLOW_STOP) {
+		m->state = METER_MARGIN; /* ended before there was a window */
+		return 0;
+	}
+	rc = take_edge(flow, now, &at);
+	if (rc < 0)
+		return rc;
+	if (m->state == METER_WAIT) {
+		open_window(flow, at);
+	} else {
+		take_intervals(flow, at);
+		close_window(flow, at);
+	}
+	return 0;
+}
+
+static bool step_due(const struct flow *flow, int64_t now)
+{
+	return flow->meter.state != METER_OVER && (now >= flow->meter.next_edge || flow_command(flow) == FLOW_STOP);
+}
+
+int meter_edge(struct flow *flow, int64_t now)
+{
+	while (step_due(flow, now)) {
+		enum meter_state before = flow->meter.state;
+		int rc = step(flow, now);
+
+		if (rc < 0)
+			return rc;
+		set_next_edge(flow);
+		if (flow->meter.state != before)
+			now = clock_now(flow->clock);
+	}
+	return 0;
+}
+
+void meter_close(struct flow *flow, int64_t now)
+{
+	if (flow->meter.state == METER_OPEN) {
+		take_intervals(flow, now);
+		close_window(flow, now);
+	}
+	flow->meter.state = METER_OVER;
+	flow->over = true;
+	set_next_edge(flow);
+}

@@ -1,0 +1,142 @@
+/* What both engines do with completions: book them, post receives again, wait when idle, drain at the end. */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#define DRAIN_LIMIT_NS	 10000000000LL
+#define WAIT_SLICE_NS	 20000000LL /* how late a blocked worker notices a command of the main thread */
+#define EXPECT_LIMIT_NS	 5000000000LL /* a reliable transport delivers the rest within this time or never */
+
+int flow_fail(struct flow *flow)
+{
+	if (!flow->error.code)
+		flow->error = flow->port->err;
+	if (!flow->error.code)
+		error_set(&flow->error, -EIO, "worker %u: the driver failed without a reason", flow->index);
+	return flow->error.code;
+}
+
+static int book(struct flow *flow, const struct done *done)
+{
+	struct flow_ep *fep = &flow->eps[done->ep->index];
+
+	if (done->kind == DONE_TX) {
+		fep->outstanding -= done->count;
+		flow->sent += done->count;
+		flow->kick = true;
+		return 0;
+	}
+	fep->repost += done->count;
+	flow->received += done->count;
+	return fep->repost >= flow->repost_step ? flow_repost(flow, fep) : 0;
+}
+
+int flow_pump(struct flow *flow)
+{
+	struct done done[FLOW_DONES];
+	int n = flow->drv->poll(flow->port, done, FLOW_DONES);
+
+	if (n < 0)
+		return flow_fail(flow);
+	for (int i = 0; i < n; i++) {
+		int rc = book(flow, &done[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return n > 0;
+}
+
+int flow_repost(struct flow *flow, struct flow_ep *fep)
+{
+	while (fep->repost) {
+		int n = flow->drv->post_rx(fep->ep, fep->repost);
+
+		if (n < 0)
+			return flow_fail(flow);
+		if (n == 0)
+			return 0;
+		fep->repost -= (uint32_t)n;
+	}
+	return 0;
+}
+
+int flow_idle_wait(struct flow *flow, int64_t now)
+{
+	int64_t left = flow->meter.next_edge - now;
+
+	if (flow->block) {
+		if (left > WAIT_SLICE_NS)
+			left = WAIT_SLICE_NS;
+		if (left > 0 && flow->drv->wait(flow->port, left) < 0)
+			return flow_fail(flow);
+	} else if (flow->yield) {
+		sched_yield();
+	}
+	return 0;
+}
+
+/* A tail that no signalled request follows would never complete: one more message, signalled. It is not in the window. */
+static int signal_tail(struct flow *flow, struct flow_ep *fep)
+{
+	int n = flow->drv->post(fep->ep, 1, POST_LAST);
+
+	if (n < 0)
+		return flow_fail(flow);
+	if (n > 0) {
+		fep->outstanding++;
+		fep->tail_signalled = true;
+	}
+	return 0;
+}
+
+static bool tail_hangs(const struct flow *flow, const struct flow_ep *fep)
+{
+	return fep->outstanding && !fep->tail_signalled && fep->posted % flow->spec->cq_mod;
+}
+
+int flow_drain(struct flow *flow)
+{
+	int64_t limit = clock_now(flow->clock) + DRAIN_LIMIT_NS;
+	uint64_t left;
+
+	for (;;) {
+		int rc;
+
+		left = 0;
+		for (uint32_t i = 0; i < flow->qps; i++) {
+			struct flow_ep *fep = &flow->eps[i];
+
+			if (tail_hangs(flow, fep) && (rc = signal_tail(flow, fep)) < 0)
+				return rc;
+			left += fep->outstanding;
+		}
+		if (!left)
+			return 0;
+		rc = flow_pump(flow);
+		if (rc < 0)
+			return rc;
+		if (rc == 0 && clock_now(flow->clock) > limit)
+			break;
+		if (rc == 0 && (rc = flow_idle_wait(flow, clock_now(flow->clock))) < 0)
+			return rc;
+	}
+	return error_set(&flow->error, -ETIMEDOUT,
+			 "worker %u: %llu messages were still not completed 10 s after the end of the traffic", flow->index,
+			 (unsigned long long)left);
+}
+
+bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since)
+{
+	uint64_t expected = atomic_load_explicit(&flow->control->expected, memory_order_relaxed);
+	uint64_t total = flow->sent + flow->received, news = total - flow->reported, arrived;
+
+	flow->reported = total;
+	arrived = atomic_fetch_add(&flow->control->arrived, news) + news;
+	if (news || !*quiet_since)
+		*quiet_since = now;
+	if (arrived >= expected)
+		return false;
+	return now - *quiet_since < (flow->control->quiet_ns ? flow->control->quiet_ns : EXPECT_LIMIT_NS);
+}

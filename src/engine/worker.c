@@ -1,0 +1,99 @@
+/* The threads: one a flow, bound to its core, from the common start instant to the end of the phase. */
+#include "base/topo.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct workers {
+	unsigned count;
+	struct flow *flows;
+	struct thread {
+		pthread_t id;
+		bool started;
+	} thread[];
+};
+
+/* All sides begin at the same instant; until then the core is given away. */
+static void await_start(struct flow *flow)
+{
+	while (clock_now(flow->clock) < flow->phase.start_ns && flow_command(flow) == FLOW_RUN)
+		sched_yield();
+}
+
+static void set_quota(struct flow *flow)
+{
+	for (uint32_t i = 0; i < flow->qps; i++)
+		flow->eps[i].left = flow->phase.quota ? flow->phase.quota : UINT64_MAX;
+}
+
+static void *worker_main(void *argument)
+{
+	struct flow *flow = argument;
+
+	if (topo_bind_thread(flow->topo, flow->core, &flow->error) == 0) {
+		set_quota(flow);
+		await_start(flow);
+		meter_start(flow);
+		if (flow->active)
+			flow->engine->active(flow);
+		else
+			flow->engine->passive(flow);
+	}
+	flow->result->total_sent = flow->sent;
+	flow->result->total_received = flow->received;
+	flow->result->error = flow->error;
+	atomic_store(&flow->live, flow->sent + flow->received);
+	if (flow->error.code)
+		atomic_fetch_add(&flow->control->failed, 1);
+	atomic_fetch_sub(&flow->control->running, 1);
+	return NULL;
+}
+
+int workers_start(struct flow *flows, unsigned count, struct workers **ret, struct error *err)
+{
+	struct workers *w = calloc(1, sizeof(*w) + count * sizeof(w->thread[0]));
+
+	if (!w)
+		return error_set(err, -ENOMEM, "no memory for %u workers", count);
+	w->count = count;
+	w->flows = flows;
+	*ret = w;
+	for (unsigned i = 0; i < count; i++) {
+		int rc;
+
+		if (flows[i].idle)
+			continue;
+		atomic_fetch_add(&flows[i].control->running, 1);
+		rc = pthread_create(&w->thread[i].id, NULL, worker_main, &flows[i]);
+		if (rc) {
+			atomic_fetch_sub(&flows[i].control->running, 1);
+			atomic_store(&flows[i].control->command, FLOW_FINISH);
+			return error_sys(err, -rc, "cannot start worker %u", i);
+		}
+		w->thread[i].started = true;
+	}
+	return 0;
+}
+
+int workers_join(struct workers *workers, struct error *err)
+{
+	int rc = 0;
+
+	if (!workers)
+		return 0;
+	for (unsigned i = 0; i < workers->count; i++) {
+		const struct flow *flow = &workers->flows[i];
+
+		if (!workers->thread[i].started)
+			continue;
+		pthread_join(workers->thread[i].id, NULL);
+		if (flow->error.code && !rc)
+			rc = error_set(err, flow->error.code, "%s", flow->error.text);
+	}
+	free(workers);
+	return rc;
+}

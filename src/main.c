@@ -1,0 +1,25 @@
+/* Reads the command line and hands the request to the client or the server. */
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	struct request request;
+	struct error err = { 0 };
+
+	request_init(&request);
+	if (cli_parse(argc - 1, argv + 1, &request, &err) < 0)
+		return cmd_complain(&err);
+	if (request.help) {
+		cli_help(stdout);
+		return EXIT_DONE;
+	}
+	if (request.version) {
+		printf("fabperf %s\n", FABPERF_VERSION);
+		return EXIT_DONE;
+	}
+	return request.host[0] ? cmd_client(&request) : cmd_server(&request);
+}

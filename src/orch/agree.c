@@ -1,0 +1,85 @@
+/* A barrier over any communicator that also agrees on failure: the lowest failing rank's sentence reaches everybody. */
+#include "orch/comm.h"
+#include "orch/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_ERRNO 4095
+
+static void pack(const struct error *error, struct buf *to)
+{
+	buf_put_u32(to, (uint32_t)-error->code);
+	buf_put_string(to, error->code ? error->text : "");
+}
+
+static int unpack(const struct buf *from, struct error *ret, struct error *err)
+{
+	struct error error = { 0 };
+	struct cursor c;
+	uint32_t code;
+
+	cursor_init(&c, from->data, from->len);
+	code = cursor_u32(&c);
+	cursor_text(&c, error.text, sizeof(error.text));
+	if (c.failed || c.left || code > MAX_ERRNO)
+		return error_set(err, -EPROTO, "a rank sent a malformed verdict");
+	error.code = -(int)code;
+	*ret = error;
+	return 0;
+}
+
+/* Rank 0: the lowest failing rank's error, or none. */
+static int judge(const struct buf *all, unsigned size, struct error *ret, struct error *err)
+{
+	struct error verdict = { 0 };
+	int rc = 0;
+
+	for (unsigned i = 0; i < size && !rc && !verdict.code; i++)
+		rc = unpack(&all[i], &verdict, err);
+	if (!rc)
+		*ret = verdict;
+	return rc;
+}
+
+static int exchange(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *verdict,
+		    struct error *err)
+{
+	struct buf part = BUF_INIT, word = BUF_INIT;
+	struct buf *all = calloc(comm->size, sizeof(*all));
+	int rc;
+
+	pack(mine, &part);
+	rc = all && !part.failed ? 0 : error_set(err, -ENOMEM, "no memory for the ranks' verdicts");
+	if (!rc)
+		rc = comm_gather(comm, &part, all, deadline_ns, err);
+	if (!rc && comm->rank == 0) {
+		rc = judge(all, comm->size, verdict, err);
+		pack(verdict, &word);
+	}
+	if (!rc)
+		rc = comm_bcast(comm, &word, deadline_ns, err);
+	if (!rc && comm->rank != 0)
+		rc = unpack(&word, verdict, err);
+	for (unsigned i = 0; all && i < comm->size; i++)
+		buf_release(&all[i]);
+	free(all);
+	buf_release(&part);
+	buf_release(&word);
+	return rc;
+}
+
+int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *err)
+{
+	const struct error own = *mine; /* mine and err may be the same */
+	struct error verdict = { 0 }, lost = { 0 };
+	int rc = exchange(comm, &own, deadline_ns, &verdict, &lost);
+
+	error_clear(err);
+	if (!rc)
+		return verdict.code ? error_set(err, verdict.code, "%s", verdict.text) : 0;
+	/* Our own failure came first and says more than a connection that broke after it. */
+	if (own.code)
+		return error_set(err, own.code, "%s", own.text);
+	return error_set(err, rc, "%s", lost.text);
+}

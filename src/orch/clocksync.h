@@ -1,0 +1,28 @@
+/* How far another rank's clock is from ours, with a bound that holds whatever the network does. */
+#ifndef ORCH_CLOCKSYNC_H
+#define ORCH_CLOCKSYNC_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct comm;
+struct ping;
+
+#define CLOCKSYNC_ROUNDS  64u /* ping-pongs by default */
+#define CLOCKSYNC_PATIENT 20u /* ends when that many in a row did not lower the best round trip */
+
+struct clock_offset {
+	int64_t offset_ns; /* their clock minus ours */
+	int64_t error_ns; /* the true offset lies within offset_ns +- error_ns: half of the best round trip */
+	unsigned rounds; /* ping-pongs taken */
+};
+
+/* Offset and bound that follow from one ping-pong. -EPROTO when its instants are impossible (answered before asked). */
+int clocksync_judge(const struct ping *ping, struct clock_offset *ret);
+
+/* At most `rounds` ping-pongs (0 = the default) with a rank. At least one must be answered before the deadline. */
+int clocksync_measure(struct comm *comm, unsigned rank, unsigned rounds, struct clock_offset *ret, int64_t deadline_ns,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* A rank's result from its flows, and the results of all ranks at rank 0. */
+#include "base/buf.h"
+#include "orch/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long long total, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu %llu", &total, &resident) != 2)
+		resident = 0;
+	fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void collect_counters(const struct flow *flow)
+{
+	struct worker_result *r = flow->result;
+
+	r->has_loss = flow->caps.counts_loss && !flow->active;
+	for (uint32_t i = 0; r->has_loss && i < flow->qps; i++) {
+		struct counters c;
+
+		flow->drv->counters(flow->eps[i].ep, &c);
+		r->lost += c.lost;
+		r->duplicated += c.duplicated;
+		r->reordered += c.reordered;
+	}
+}
+
+static void collect_engine_facts(const struct flow *flow, struct facts *facts)
+{
+	facts_add(facts, "completionMode", "Completions", "%s",
+		  flow->idle  ? "none (the device answers alone)" :
+		  flow->block ? "events (sleeping)" :
+		  flow->yield ? "polling, giving way on a shared core" :
+				"polling");
+	facts_add_number(facts, "slotsPerQp", "Slots per QP", flow->slots);
+}
+
+void collect_mine(struct run *run)
+{
+	struct rank_result *mine = &run->mine;
+	const struct flow *first = &run->flows[0];
+
+	mine->active = run->active;
+	mine->clock_offset_ns = run->comm->rank ? run->clock_offset_ns : 0;
+	mine->clock_error_ns = run->comm->rank ? run->clock_error_ns : 0;
+	mine->rss_bytes = resident_bytes();
+	mine->cores_shared = run->cores_shared;
+	if (!run->flows || !first->port)
+		return;
+	mine->delivery = first->caps.delivery;
+	mine->counts_received = !run->active && !first->idle;
+	mine->facts.count = 0;
+	first->drv->facts(first->port, &mine->facts);
+	collect_engine_facts(first, &mine->facts);
+	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);
+	for (unsigned i = 0; i < run->workers; i++) {
+		if (run->flows[i].eps)
+			collect_counters(&run->flows[i]);
+	}
+}
+
+int collect_all(struct run *run, struct result *result, struct error *err)
+{
+	struct buf mine = BUF_INIT, all[2] = { BUF_INIT, BUF_INIT };
+	int rc;
+
+	rank_result_pack(&run->mine, &mine);
+	rc = mine.failed ? error_set(err, mine.failed, "no memory for the result") :
+			   comm_gather(run->comm, &mine, all, run_deadline(run), err);
+	for (unsigned i = 0; rc == 0 && run->comm->rank == 0 && i < run->comm->size; i++) {
+		struct cursor from;
+
+		cursor_init(&from, all[i].data, all[i].len);
+		rc = rank_result_unpack(&result->rank[i], &from);
+		if (rc < 0)
+			error_set(err, rc, "the result of %s cannot be read", i ? run->comm->peer_name : "this host");
+	}
+	for (unsigned i = 0; i < 2; i++)
+		buf_release(&all[i]);
+	buf_release(&mine);
+	return rc;
+}

@@ -1,0 +1,128 @@
+/*
+ * The communicator: how the ranks of a run talk to each other apart from the traffic. Rank 0 holds the plan and prints;
+ * nothing above this interface knows a client from a server. Every call has a deadline (ns of the rank's clock) and
+ * fails with one sentence that names the rank (its host) which is missing.
+ */
+#ifndef ORCH_COMM_H
+#define ORCH_COMM_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct clock;
+struct comm;
+
+/* A message outside the collective calls, while the traffic runs. */
+enum note_kind {
+	NOTE_NONE, /* nothing came in time */
+	NOTE_LIVE, /* value = messages counted so far by the sender of the note */
+	NOTE_DONE, /* the rank's own active workers have ended */
+	NOTE_FINISH, /* rank 0: everybody is done, passive workers may end */
+	NOTE_STOP, /* end the traffic now and report what was measured (Ctrl-C); text says who and why */
+};
+
+struct note {
+	enum note_kind kind;
+	unsigned from; /* rank */
+	uint64_t value;
+	char text[200];
+};
+
+/* Four instants of one exchange: t1 sent, t2 arrived there, t3 answered there, t4 back here (t1, t4: our clock, ns). */
+struct ping {
+	int64_t t1, t2, t3, t4;
+};
+
+struct comm_ops {
+	const char *name;
+	int (*bcast)(struct comm *comm, struct buf *data, int64_t deadline_ns, struct error *err);
+	int (*gather)(struct comm *comm, const struct buf *mine, struct buf *all, int64_t deadline_ns, struct error *err);
+	int (*exchange)(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns, struct error *err);
+	int (*note)(struct comm *comm, const struct note *note, struct error *err);
+	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
+	int (*ping)(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err);
+	void (*close)(struct comm *comm);
+};
+
+/* Embedded by each communicator. */
+struct comm {
+	const struct comm_ops *ops;
+	unsigned rank, size;
+	const struct clock *clock;
+	struct sockaddr_storage local, remote; /* this end and the other one's (rank 0's) address, for data connections */
+	char peer_name[200]; /* how the user knows the other side, for sentences */
+};
+
+/* Rank 0's data replaces everybody's. */
+static inline int comm_bcast(struct comm *comm, struct buf *data, int64_t deadline_ns, struct error *err)
+{
+	return comm->ops->bcast(comm, data, deadline_ns, err);
+}
+
+/* all[size] at rank 0 is filled with each rank's data (all[0] = a copy of mine); at the others all is not touched. */
+static inline int comm_gather(struct comm *comm, const struct buf *mine, struct buf *all, int64_t deadline_ns,
+			      struct error *err)
+{
+	return comm->ops->gather(comm, mine, all, deadline_ns, err);
+}
+
+/* Sends to[r] to each rank r != ours and fills from[r] with what r sent us. Both arrays have size entries. */
+static inline int comm_exchange(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns,
+				struct error *err)
+{
+	return comm->ops->exchange(comm, to, from, deadline_ns, err);
+}
+
+/* Sends a note to all other ranks; does not wait. */
+static inline int comm_note(struct comm *comm, const struct note *note, struct error *err)
+{
+	return comm->ops->note(comm, note, err);
+}
+
+/* The next note, at the latest after timeout_ns (kind NOTE_NONE then). A dead or silent rank (5 s) is an error. */
+static inline int comm_wait(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err)
+{
+	return comm->ops->wait(comm, timeout_ns, ret, err);
+}
+
+/* One ping-pong of clocks with a rank. */
+static inline int comm_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
+{
+	return comm->ops->ping(comm, rank, ret, deadline_ns, err);
+}
+
+static inline void comm_close(struct comm *comm)
+{
+	if (comm)
+		comm->ops->close(comm);
+}
+
+/*
+ * A barrier that also agrees on failure (agree.c, over gather and bcast): 0 when every rank came with mine->code == 0,
+ * else the code of the lowest failing rank, its sentence in err, the same at all ranks.
+ */
+int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *err);
+
+/* --- Two ranks joined by one TCP connection (comm_tcp.c): rank 0 = client, rank 1 = server. --- */
+
+#define COMM_PROTOCOL	   1u /* version of the control protocol; both sides must have the same */
+#define COMM_MAX_FRAME	   (16u << 20) /* bytes of one frame's payload; more is refused */
+#define COMM_SILENCE_NS	   4000000000LL /* nothing heard for so long: the peer is dead */
+#define COMM_BEAT_NS	   1000000000LL
+#define COMM_DEFAULT_PORT  18720
+
+/*
+ * Client: the connection is made (fd, connected, blocking or not); says hello and waits for the server's. -EPROTO: not
+ * a fabperf server or another version; -EBUSY: it serves another client (the caller may try again); -ETIMEDOUT.
+ * Takes over fd in every case. name: how the user calls the server.
+ */
+int comm_tcp_client(int fd, const char *name, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
+		    struct error *err);
+/* Server: reads the client's hello (deadline), answers it. busy: answer "busy" with this sentence instead. */
+int comm_tcp_server(int fd, const char *busy, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* Carries a test through on all ranks: agree, open, exchange, connect, start together, watch, gather. */
+#ifndef ORCH_ORCH_H
+#define ORCH_ORCH_H
+
+#include "base/error.h"
+#include "spec/result.h"
+
+#include <stdint.h>
+
+struct clock;
+struct comm;
+struct topo;
+
+/* What the run is doing, for a progress bar; called from the thread that called orchestrate(), at most 10 times a second. */
+enum run_phase { PHASE_PREPARE, PHASE_TRAFFIC, PHASE_FINISH };
+struct progress {
+	enum run_phase phase;
+	double elapsed, total; /* s of traffic: warm-up + window + end margin; total 0 = unknown (iterations) */
+};
+struct live { /* one live line: the last report interval */
+	double at; /* s since the traffic began */
+	double gbps, mpps;
+};
+struct observer {
+	void (*progress)(void *context, const struct progress *progress);
+	void (*live)(void *context, const struct live *live);
+	void *context;
+};
+
+struct orch_conf {
+	const struct clock *clock;
+	const struct topo *topo;
+	const struct observer *observer; /* NULL: nobody watches */
+	const volatile int *interrupted; /* set by a signal handler: end the run, keep what was measured */
+	const char *own_device, *own_cores; /* replace the spec's on this rank when not empty (server_device, server_cores) */
+	const struct request *conditions; /* refuse a test that this server's options do not admit; NULL = none */
+	uint64_t memory_limit; /* refuse a test that needs more bytes of data buffers; 0 = none */
+};
+
+/*
+ * Rank 0: request is the resolved request; fills result (always valid, also on failure) with all ranks. Others:
+ * request is NULL, the test comes from rank 0, result may be NULL. Returns 0 or a negative errno with a sentence.
+ */
+int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct request *request, struct result *ret,
+		struct error *err);
+
+#endif

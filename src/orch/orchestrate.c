@@ -1,0 +1,302 @@
+/* The steps of a run, the same on every rank: agree on the test, open, exchange addresses, connect, run, gather. */
+#include "base/buf.h"
+#include "orch/clocksync.h"
+#include "orch/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QP_BYTES 256 /* rough cost of one work request and its bookkeeping, for the memory limit */
+
+/*
+ * Device and cores of a rank that answers: what the client asked for it, else what it was started with, else the
+ * client's device and cores of its own choice.
+ */
+static int use_own(struct run *run, struct cursor *from, struct error *err)
+{
+	const struct orch_conf *conf = run->conf;
+	char device[SPEC_NAME], cores[SPEC_TEXT];
+
+	cursor_string(from, device, sizeof(device));
+	cursor_string(from, cores, sizeof(cores));
+	if (from->failed)
+		return error_set(err, -EPROTO, "the client's test cannot be read");
+	if (device[0])
+		memcpy(run->spec.device, device, sizeof(device));
+	else if (conf->own_device && conf->own_device[0])
+		memcpy(run->spec.device, conf->own_device, sizeof(device));
+	if (!cores[0] && conf->own_cores)
+		memcpy(cores, conf->own_cores, sizeof(cores));
+	memcpy(run->spec.cores, cores, sizeof(cores));
+	if (cores[0])
+		run->spec.exclude_cores[0] = 0;
+	return 0;
+}
+
+/* Rank 0 tells the test and its placement; each of the others answers with its own placement. */
+static int agree_test(struct run *run, const struct request *request, struct placement *mine, struct placement *other,
+		      struct error *err)
+{
+	struct buf data = BUF_INIT, text = BUF_INIT;
+	struct cursor from, block;
+	int rc = 0;
+
+	if (run->comm->rank == 0) {
+		run->spec = request->spec;
+		run->workers = (unsigned)run->spec.workers;
+		rc = placement_choose(run, NULL, mine, err);
+		spec_pack(&run->spec, &text);
+		buf_put_u8(&data, rc == 0);
+		buf_put_block(&data, text.data, text.len);
+		placement_pack(mine, &data);
+		buf_put_string(&data, request->server_device);
+		buf_put_string(&data, request->server_cores);
+	}
+	if (rc == 0)
+		rc = comm_bcast(run->comm, &data, run_deadline(run), err);
+	if (rc == 0 && run->comm->rank != 0) {
+		cursor_init(&from, data.data, data.len);
+		cursor_u8(&from);
+		cursor_block(&from, &block);
+		rc = spec_unpack(&run->spec, &block, err);
+		if (rc == 0 && placement_unpack(other, &from) < 0)
+			rc = error_set(err, -EPROTO, "the client's placement cannot be read");
+		if (rc == 0)
+			rc = use_own(run, &from, err);
+		run->workers = (unsigned)run->spec.workers;
+	}
+	buf_release(&text);
+	buf_release(&data);
+	return rc;
+}
+
+/* Everybody knows everybody's cores: shared ones are reported, and their workers give way. */
+static int exchange_placement(struct run *run, const struct placement *mine, struct error *err)
+{
+	struct buf to[2] = { BUF_INIT, BUF_INIT }, from[2] = { BUF_INIT, BUF_INIT };
+	unsigned peer = 1 - run->comm->rank;
+	struct placement other = { 0 };
+	struct cursor c;
+	int rc;
+
+	placement_pack(mine, &to[peer]);
+	rc = comm_exchange(run->comm, to, from, run_deadline(run), err);
+	if (rc == 0) {
+		cursor_init(&c, from[peer].data, from[peer].len);
+		if (placement_unpack(&other, &c) < 0)
+			rc = error_set(err, -EPROTO, "the placement of %s cannot be read", run->comm->peer_name);
+		run->cores_shared = placement_shared(mine, &other);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		buf_release(&to[i]);
+		buf_release(&from[i]);
+	}
+	return rc;
+}
+
+static int check_memory(const struct run *run, struct error *err)
+{
+	const struct spec *spec = &run->spec;
+	uint64_t per_qp = QP_BYTES * (spec->tx_depth + spec->rx_depth);
+	uint64_t need = run->workers * (flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
+
+	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
+		return 0;
+	return error_set(err, -E2BIG,
+			 "the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
+			 "messages, or start the server with a larger --memory_limit",
+			 (unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
+}
+
+static int open_flow(struct run *run, unsigned i, struct error *err)
+{
+	struct flow *flow = &run->flows[i];
+	struct port_conf conf = { .spec = &run->spec,
+				  .clock = run->conf->clock,
+				  .worker = i,
+				  .workers = run->workers,
+				  .active = run->active,
+				  .local = &run->comm->local,
+				  .remote = &run->comm->remote };
+	int rc;
+
+	flow->spec = &run->spec;
+	flow->engine = run->engine;
+	flow->drv = run->drv;
+	flow->clock = run->conf->clock;
+	flow->topo = run->conf->topo;
+	flow->control = &run->control;
+	flow->index = i;
+	flow->core = run->cores.core[i];
+	flow->active = run->active;
+	flow->result = &run->mine.worker[i];
+	flow->result->core = flow->core;
+	flow->result->numa = run->node;
+	flow->result->qps = run->spec.qps;
+	rc = flow_open(flow, &conf, run->node, err);
+	flow->yield = run->cores_shared;
+	return rc;
+}
+
+static int open_flows(struct run *run, struct error *err)
+{
+	int rc;
+
+	run->drv = driver_find((enum driver_kind)run->spec.driver);
+	run->engine = engine_find((enum metric)run->spec.metric);
+	if (!run->drv || !run->engine)
+		return error_set(err, -EPROTO, "this executable has no such driver or metric");
+	rc = check_memory(run, err);
+	if (rc == 0 && rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0)
+		rc = error_set(err, -ENOMEM, "no memory for the results");
+	if (rc < 0)
+		return rc;
+	run->flows = calloc(run->workers, sizeof(*run->flows));
+	if (!run->flows)
+		return error_set(err, -ENOMEM, "no memory for %u workers", run->workers);
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++)
+		rc = open_flow(run, i, err);
+	return rc;
+}
+
+static int connect_flows(struct run *run, struct cursor *from, struct error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
+		struct flow *flow = &run->flows[i];
+
+		rc = flow_connect(flow, from, run_deadline(run), err);
+		if (rc == 0 && !flow->idle) {
+			rc = run->engine->prepare(flow);
+			if (rc < 0)
+				error_set(err, rc, "%s", flow->error.text);
+		}
+	}
+	return rc;
+}
+
+/* Addresses of all endpoints of all workers travel in one message each way. */
+static int join_flows(struct run *run, struct error *err)
+{
+	struct buf to[2] = { BUF_INIT, BUF_INIT }, from[2] = { BUF_INIT, BUF_INIT };
+	unsigned peer = 1 - run->comm->rank;
+	struct error mine = { 0 };
+	struct cursor c;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++)
+		rc = flow_addresses(&run->flows[i], &to[peer], &mine);
+	rc = comm_agree(run->comm, &mine, run_deadline(run), err);
+	if (rc == 0)
+		rc = comm_exchange(run->comm, to, from, run_deadline(run), err);
+	if (rc == 0) {
+		cursor_init(&c, from[peer].data, from[peer].len);
+		connect_flows(run, &c, &mine);
+		rc = comm_agree(run->comm, &mine, run_deadline(run), err);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		buf_release(&to[i]);
+		buf_release(&from[i]);
+	}
+	return rc;
+}
+
+/* A test that came from rank 0 is checked before anything is sized by it; the reason goes back with comm_agree. */
+static void check_test(const struct run *run, struct error *ret)
+{
+	if (spec_check(&run->spec, ret) == 0 && run->conf->conditions)
+		request_admits(run->conf->conditions, &run->spec, ret);
+}
+
+static int set_up(struct run *run, const struct request *request, struct error *err)
+{
+	struct placement mine = { 0 }, other = { 0 };
+	struct error own = { 0 };
+	int rc = agree_test(run, request, &mine, &other, err);
+
+	if (rc < 0)
+		return rc;
+	if (run->comm->rank != 0)
+		check_test(run, &own);
+	if (run->comm->rank != 0 && !own.code)
+		placement_choose(run, &other, &mine, &own);
+	rc = comm_agree(run->comm, &own, run_deadline(run), err);
+	if (rc == 0)
+		rc = exchange_placement(run, &mine, err);
+	if (rc == 0) {
+		open_flows(run, &own);
+		rc = comm_agree(run->comm, &own, run_deadline(run), err);
+	}
+	return rc == 0 ? join_flows(run, err) : rc;
+}
+
+static void tear_down(struct run *run)
+{
+	for (unsigned i = 0; run->flows && i < run->workers; i++)
+		flow_close(&run->flows[i]);
+	free(run->flows);
+	rank_result_release(&run->mine);
+}
+
+/* What went wrong on any rank, or who interrupted, decides how the run ended. */
+static int judge(const struct run *run, struct result *result, struct error *err)
+{
+	for (unsigned i = 0; i < run->comm->size; i++) {
+		const struct error *e = &result->rank[i].error;
+
+		if (e->code)
+			return error_set(err, e->code, "%s: %s", i ? run->comm->peer_name : "this host", e->text);
+	}
+	if (run->interrupted) {
+		result->status = RUN_INTERRUPTED;
+		result->error = run->stop;
+	} else {
+		result->status = RUN_OK;
+	}
+	return 0;
+}
+
+static int measure(struct run *run, struct result *ret, struct error *err)
+{
+	int rc = traffic_run(run, err);
+
+	if (rc < 0)
+		return rc;
+	collect_mine(run);
+	rc = collect_all(run, ret, err);
+	if (rc < 0 || run->comm->rank != 0)
+		return rc;
+	ret->measured = true;
+	return judge(run, ret, err);
+}
+
+int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct request *request, struct result *ret,
+		struct error *err)
+{
+	struct run run = { .comm = comm, .conf = conf, .active = comm->rank == 0, .node = -1 };
+	int64_t begun = clock_now(conf->clock);
+	struct timespec wall;
+	int rc;
+
+	gethostname(run.mine.host, sizeof(run.mine.host) - 1);
+	memcpy(run.mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
+	run.mine.clock_error_ns = -1;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	rc = set_up(&run, request, err);
+	if (ret) {
+		ret->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
+		ret->setup_seconds = (double)(clock_now(conf->clock) - begun) / 1e9;
+	}
+	if (rc == 0)
+		rc = measure(&run, ret, err);
+	tear_down(&run);
+	if (rc < 0 && ret) {
+		ret->status = RUN_FAILED;
+		ret->error = *err;
+	}
+	return rc;
+}

@@ -1,0 +1,57 @@
+/* A run on one rank while it is carried through (private to orch/). */
+#ifndef ORCH_RUN_H
+#define ORCH_RUN_H
+
+#include "base/topo.h"
+#include "engine/engine.h"
+#include "orch/comm.h"
+#include "orch/orch.h"
+
+#include <stdbool.h>
+
+#define RUN_STEP_NS 60000000000LL /* longest that one step of the set-up may take */
+
+struct run {
+	struct comm *comm;
+	const struct orch_conf *conf;
+	struct spec spec; /* the same on all ranks but for device and cores, which are this rank's */
+	const struct driver *drv;
+	const struct engine *engine;
+	bool active; /* this rank sends */
+	struct core_list cores;
+	bool cores_shared; /* with each other or with another rank of this machine */
+	int node; /* NUMA node of the buffers */
+	struct flow_control control;
+	struct flow *flows;
+	unsigned workers;
+	struct rank_result mine;
+	int64_t clock_offset_ns, clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
+	int64_t rtt_ns;
+	bool interrupted; /* somebody asked to stop: the error below says who */
+	struct error stop;
+};
+
+static inline int64_t run_deadline(const struct run *run)
+{
+	return clock_now(run->conf->clock) + RUN_STEP_NS;
+}
+
+/* placement.c: chooses this rank's cores; rank 1 keeps off those of rank 0 when both are on one machine. */
+struct placement {
+	char machine[64]; /* the same text on two ranks of one machine */
+	struct core_list cores;
+};
+void placement_pack(const struct placement *p, struct buf *to);
+int placement_unpack(struct placement *ret, struct cursor *from);
+int placement_choose(struct run *run, const struct placement *other, struct placement *ret, struct error *err);
+/* Whether any core is used twice, by two workers or by both ranks. */
+bool placement_shared(const struct placement *mine, const struct placement *other);
+
+/* traffic.c: all phases of the test, from a common start instant. */
+int traffic_run(struct run *run, struct error *err);
+
+/* collect.c: this rank's result, and all of them at rank 0. */
+void collect_mine(struct run *run);
+int collect_all(struct run *run, struct result *result, struct error *err);
+
+#endif

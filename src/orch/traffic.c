@@ -1,0 +1,308 @@
+/* Runs the phases of a test: agrees on the start instant, starts the workers, watches, and ends all ranks together. */
+#include "orch/clocksync.h"
+#include "orch/run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LEAD_NS	     5000000LL /* from the start message to the start, plus some round trips */
+#define TICK_NS	     200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
+#define LATE_TICK_NS 2000000LL /* when the end is due */
+#define OVERDUE_NS   30000000000LL /* the traffic should have ended so long ago: something hangs */
+#define QUIET_MIN_NS 50000000LL
+#define SYNC_ROUNDS  64
+
+/* What the main thread keeps while a phase runs. */
+struct watch {
+	struct run *run;
+	const struct phase *phase;
+	int64_t due_ns; /* when the workers should be done; INT64_MAX when iterations end it */
+	bool told_done;
+	unsigned done; /* ranks that are done (rank 0 counts) */
+	uint64_t expected; /* messages that the active sides sent */
+	int64_t live_ns;
+	uint64_t live_count;
+};
+
+static int sync_clocks(struct run *run, struct error *err)
+{
+	struct clock_offset offset;
+	int rc;
+
+	if (run->comm->rank != 0)
+		return 0;
+	rc = clocksync_measure(run->comm, 1, SYNC_ROUNDS, &offset, run_deadline(run), err);
+	if (rc < 0)
+		return rc;
+	run->clock_offset_ns = offset.offset_ns;
+	run->clock_error_ns = offset.error_ns;
+	run->rtt_ns = 2 * offset.error_ns;
+	return 0;
+}
+
+/* Rank 0's instants; the others add the offset of their clock. */
+static int agree_phase(struct run *run, struct phase *phase, struct error *err)
+{
+	struct buf data = BUF_INIT;
+	struct cursor from;
+	int64_t offset;
+	int rc;
+
+	if (run->comm->rank == 0) {
+		buf_put_u64(&data, (uint64_t)phase->start_ns);
+		buf_put_u64(&data, (uint64_t)run->clock_offset_ns);
+		buf_put_u64(&data, (uint64_t)run->clock_error_ns);
+	}
+	rc = comm_bcast(run->comm, &data, run_deadline(run), err);
+	if (rc == 0 && run->comm->rank != 0) {
+		cursor_init(&from, data.data, data.len);
+		phase->start_ns = (int64_t)cursor_u64(&from);
+		run->clock_offset_ns = offset = (int64_t)cursor_u64(&from);
+		run->clock_error_ns = (int64_t)cursor_u64(&from);
+		run->rtt_ns = 2 * run->clock_error_ns;
+		phase->start_ns += offset;
+		if (from.failed)
+			rc = error_set(err, -EPROTO, "the start message is cut off");
+	}
+	buf_release(&data);
+	return rc;
+}
+
+static void set_instants(const struct spec *spec, struct phase *phase)
+{
+	if (phase->quota) {
+		phase->begin_ns = phase->start_ns;
+		phase->end_ns = phase->stop_ns = INT64_MAX;
+		return;
+	}
+	phase->begin_ns = phase->start_ns + spec->warmup_ns * (phase->measure && !spec->iterations);
+	phase->end_ns = phase->begin_ns + (phase->measure ? spec->duration_ns : spec->warmup_ns);
+	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
+}
+
+static uint64_t flows_sum(const struct run *run)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < run->workers; i++)
+		sum += atomic_load_explicit(&run->flows[i].live, memory_order_relaxed);
+	return sum;
+}
+
+static void command(struct run *run, enum flow_command command)
+{
+	if (atomic_load(&run->control.command) < (int)command)
+		atomic_store(&run->control.command, (int)command);
+}
+
+/* Ends the traffic here and on the other ranks; the first reason stays. */
+static int stop_everywhere(struct watch *w, struct error *err)
+{
+	struct run *run = w->run;
+	struct note note = { .kind = NOTE_STOP };
+
+	if (run->interrupted)
+		return 0;
+	run->interrupted = true;
+	error_set(&run->stop, -EINTR, "interrupted");
+	command(run, FLOW_STOP);
+	return comm_note(run->comm, &note, err);
+}
+
+static int finish_everywhere(struct watch *w, struct error *err)
+{
+	struct note note = { .kind = NOTE_FINISH, .value = w->expected };
+
+	atomic_store(&w->run->control.expected, w->expected);
+	command(w->run, FLOW_FINISH);
+	return comm_note(w->run->comm, &note, err);
+}
+
+static void take_live(struct watch *w, uint64_t count, int64_t now)
+{
+	const struct observer *o = w->run->conf->observer;
+	double seconds = (double)(now - w->live_ns) / 1e9, mps;
+	struct live live;
+
+	if (!o || !o->live || seconds <= 0)
+		return;
+	mps = (double)(count - w->live_count) / seconds;
+	live = (struct live){ .at = (double)(now - w->phase->start_ns) / 1e9,
+			      .gbps = mps * (double)w->run->spec.size * 8 / 1e9,
+			      .mpps = mps / 1e6 };
+	w->live_ns = now;
+	w->live_count = count;
+	o->live(o->context, &live);
+}
+
+static int take_note(struct watch *w, const struct note *note, struct error *err)
+{
+	struct run *run = w->run;
+
+	switch (note->kind) {
+	case NOTE_STOP:
+		if (!run->interrupted) {
+			run->interrupted = true;
+			error_set(&run->stop, -EINTR, "interrupted at %s", run->comm->peer_name);
+		}
+		command(run, FLOW_STOP);
+		return 0;
+	case NOTE_DONE:
+		w->expected += note->value;
+		if (++w->done == run->comm->size && run->comm->rank == 0)
+			return finish_everywhere(w, err);
+		return 0;
+	case NOTE_FINISH:
+		atomic_store(&run->control.expected, note->value);
+		command(run, FLOW_FINISH);
+		return 0;
+	case NOTE_LIVE:
+		take_live(w, note->value, clock_now(run->conf->clock));
+		return 0;
+	case NOTE_NONE:
+		return 0;
+	}
+	return 0;
+}
+
+/* This rank's active workers have ended (a rank without any has at once). */
+static int tell_done(struct watch *w, struct error *err)
+{
+	struct run *run = w->run;
+	struct note note = { .kind = NOTE_DONE, .value = run->active ? flows_sum(run) : 0 };
+
+	if (w->told_done || (run->active && atomic_load(&run->control.running)))
+		return 0;
+	w->told_done = true;
+	if (run->comm->rank != 0)
+		return comm_note(run->comm, &note, err);
+	return take_note(w, &note, err);
+}
+
+/* Live lines come from the side whose counts make the figure. */
+static int report_live(struct watch *w, int64_t now, struct error *err)
+{
+	struct run *run = w->run;
+	bool mine = run->active == run->flows[0].caps.delivery;
+	struct note note = { .kind = NOTE_LIVE };
+
+	if (!run->spec.report_interval_ns || !mine || now < w->live_ns + run->spec.report_interval_ns)
+		return 0;
+	if (now > w->due_ns)
+		return 0;
+	note.value = flows_sum(run);
+	if (run->comm->rank == 0) {
+		take_live(w, note.value, now);
+		return 0;
+	}
+	w->live_ns = now;
+	return comm_note(run->comm, &note, err);
+}
+
+static void report_progress(const struct watch *w, int64_t now)
+{
+	const struct observer *o = w->run->conf->observer;
+	struct progress p = { .phase = PHASE_TRAFFIC };
+
+	if (!o || !o->progress)
+		return;
+	p.elapsed = now > w->phase->start_ns ? (double)(now - w->phase->start_ns) / 1e9 : 0;
+	if (w->due_ns != INT64_MAX)
+		p.total = (double)(w->due_ns - w->phase->start_ns) / 1e9;
+	o->progress(o->context, &p);
+}
+
+static int64_t next_tick(const struct watch *w, int64_t now)
+{
+	int64_t tick = TICK_NS, live = w->live_ns + w->run->spec.report_interval_ns;
+
+	if (w->due_ns == INT64_MAX)
+		tick = 10 * LATE_TICK_NS;
+	else if (w->due_ns - now < tick)
+		tick = w->due_ns - now;
+	if (w->run->spec.report_interval_ns && live - now < tick)
+		tick = live - now;
+	return tick < LATE_TICK_NS ? LATE_TICK_NS : tick;
+}
+
+static int look(struct watch *w, struct error *err)
+{
+	struct run *run = w->run;
+	int64_t now = clock_now(run->conf->clock);
+	struct note note;
+	int rc;
+
+	rc = comm_wait(run->comm, next_tick(w, now), &note, err);
+	if (rc == 0)
+		rc = take_note(w, &note, err);
+	now = clock_now(run->conf->clock);
+	if (rc == 0 && ((run->conf->interrupted && *run->conf->interrupted) || atomic_load(&run->control.failed)))
+		rc = stop_everywhere(w, err);
+	if (rc == 0)
+		rc = tell_done(w, err);
+	if (rc == 0)
+		rc = report_live(w, now, err);
+	if (rc == 0 && w->due_ns != INT64_MAX && now > w->due_ns + OVERDUE_NS)
+		rc = error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
+	report_progress(w, now);
+	return rc;
+}
+
+static bool phase_over(const struct watch *w)
+{
+	const struct flow_control *control = &w->run->control;
+
+	return atomic_load(&control->command) == FLOW_FINISH && atomic_load(&control->running) == 0;
+}
+
+static void reset_control(struct run *run)
+{
+	const struct spec *spec = &run->spec;
+	bool reliable = (spec->transport == TRANSPORT_RC || spec->transport == TRANSPORT_TCP) && spec->null_loss <= 0;
+
+	atomic_store(&run->control.command, FLOW_RUN);
+	run->control.quiet_ns = reliable ? 0 : QUIET_MIN_NS + 8 * run->rtt_ns;
+}
+
+static int run_phase(struct run *run, struct phase *phase, struct error *err)
+{
+	struct watch w = { .run = run, .phase = phase };
+	struct workers *workers = NULL;
+	int rc, join;
+
+	phase->start_ns = clock_now(run->conf->clock) + LEAD_NS + 4 * run->rtt_ns;
+	rc = agree_phase(run, phase, err);
+	if (rc < 0)
+		return rc;
+	set_instants(&run->spec, phase);
+	w.due_ns = phase->stop_ns;
+	w.live_ns = phase->start_ns;
+	w.live_count = flows_sum(run);
+	reset_control(run);
+	for (unsigned i = 0; i < run->workers; i++)
+		run->flows[i].phase = *phase;
+	rc = workers_start(run->flows, run->workers, &workers, err);
+	while (rc == 0 && !phase_over(&w))
+		rc = look(&w, err);
+	command(run, FLOW_FINISH);
+	join = workers_join(workers, &run->mine.error);
+	(void)join; /* a failed worker is a result: its sentence goes to rank 0 with the counts */
+	return rc;
+}
+
+int traffic_run(struct run *run, struct error *err)
+{
+	const struct spec *spec = &run->spec;
+	struct phase warmup = { .quota = spec->warmup_iterations }, measure = { .quota = spec->iterations, .measure = true };
+	bool warmup_apart = spec->warmup_iterations || (spec->iterations && spec->warmup_ns);
+	int rc = sync_clocks(run, err);
+
+	if (rc == 0 && warmup_apart) {
+		rc = run_phase(run, &warmup, err);
+		if (rc == 0)
+			rc = comm_agree(run->comm, &run->mine.error, run_deadline(run), err);
+	}
+	if (rc == 0 && !run->interrupted)
+		rc = run_phase(run, &measure, err);
+	return rc;
+}

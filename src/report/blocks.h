@@ -1,0 +1,21 @@
+/* The blocks of the terminal report, from top to bottom; each prints nothing when it has nothing to say. */
+#ifndef REPORT_BLOCKS_H
+#define REPORT_BLOCKS_H
+
+#include <stdbool.h>
+
+struct page;
+struct result;
+
+void block_figures(const struct page *page, const struct result *result); /* bandwidth or latency, both sides, loss */
+void block_window(const struct page *page, const struct result *result); /* steadiness and how the window was taken */
+void block_workers(const struct page *page, const struct result *result); /* a line each, when there are several */
+void block_notes(const struct page *page, const struct result *result); /* what a reader must know about the figures */
+void block_threshold(const struct page *page, const struct result *result);
+void block_conditions(const struct page *page, const struct result *result); /* what was used on both sides, with the options */
+void block_options(const struct page *page, const struct result *result); /* what was given, what was chosen */
+
+/* "half round trip", "completion": what a latency is; "write", "UC" ... come from spec.h. */
+const char *latency_meaning(bool halved);
+
+#endif

@@ -1,0 +1,239 @@
+/* Figures in the result document: bandwidth, latency with its histogram, loss, steadiness, window, CPU, verdict. */
+#include "report/parts.h"
+
+#include "base/hist.h"
+#include "report/judge.h"
+#include "report/tree.h"
+
+#include <math.h>
+
+static bool is_latency(const struct result *result)
+{
+	return result->request.spec.metric == METRIC_LAT;
+}
+
+json_t *part_bw(const struct result *result, const struct rank_result *rank)
+{
+	const struct rate rate = rank_rate(result, rank);
+	json_t *object;
+
+	if (!result->measured || is_latency(result) || rate.seconds <= 0)
+		return json_null();
+	object = json_object();
+	tree_put(&object, "bwGbSec", tree_real(rate.gbps));
+	tree_put(&object, "msgRateMpps", tree_real(rate.mpps));
+	tree_put(&object, "durationSec", tree_real(rate.seconds));
+	tree_put(&object, "messages", tree_count(rate.messages));
+	tree_put(&object, "bytes", tree_count(rate.bytes));
+	return object;
+}
+
+static json_t *percentiles(const struct latency *latency)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < latency->percentiles; i++) {
+		json_t *object = json_object();
+
+		tree_put(&object, "percentile", tree_real(latency->percentile[i].p));
+		tree_put(&object, "usec", tree_real(latency->percentile[i].us));
+		tree_put(&object, "samplesBeyond", tree_count(latency->percentile[i].beyond));
+		tree_put(&object, "significant", json_boolean(latency->percentile[i].significant));
+		tree_append(&array, object);
+	}
+	return array;
+}
+
+static double percentile_usec(const struct latency *latency, double p)
+{
+	for (unsigned i = 0; i < latency->percentiles; i++)
+		if (fabs(latency->percentile[i].p - p) < 1e-9)
+			return latency->percentile[i].us;
+	return (double)NAN;
+}
+
+/* Buckets that hold samples: [lowest ns, highest ns, samples], as measured (a round trip is not halved here). */
+static json_t *buckets(const struct hist *hist)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		json_t *row;
+
+		if (!hist->bucket[i])
+			continue;
+		row = json_array();
+		tree_append(&row, tree_count(hist_bucket_low(i)));
+		tree_append(&row, tree_count(hist_bucket_high(i)));
+		tree_append(&row, tree_count(hist->bucket[i]));
+		tree_append(&array, row);
+	}
+	return array;
+}
+
+/* Samples that never came back, of the sender's workers. */
+static uint64_t unanswered(const struct result *result)
+{
+	const struct rank_result *sender = result_sender(result);
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; sender && i < sender->workers; i++)
+		count += sender->worker[i].timeouts;
+	return count;
+}
+
+static json_t *latency_object(const struct latency *latency)
+{
+	json_t *object = json_object();
+
+	tree_put(&object, "minUsec", tree_real(latency->min));
+	tree_put(&object, "maxUsec", tree_real(latency->max));
+	tree_put(&object, "meanUsec", tree_real(latency->mean));
+	tree_put(&object, "medianUsec", tree_real(latency->median));
+	tree_put(&object, "stdDevUsec", tree_real(latency->stddev));
+	tree_put(&object, "p99Usec", tree_real(percentile_usec(latency, 99)));
+	tree_put(&object, "p999Usec", tree_real(percentile_usec(latency, 99.9)));
+	tree_put(&object, "percentiles", percentiles(latency));
+	tree_put(&object, "samples", tree_count(latency->samples));
+	tree_put(&object, "mode", json_string(latency->halved ? "half_round_trip" : "completion"));
+	tree_put(&object, "halved", json_boolean(latency->halved));
+	return object;
+}
+
+json_t *part_lat_summary(const struct result *result)
+{
+	struct latency latency;
+	json_t *object;
+
+	if (!result->measured || !is_latency(result) || !result_latency(result, &latency))
+		return json_null();
+	object = latency_object(&latency);
+	tree_put(&object, "unanswered", tree_count(unanswered(result)));
+	return object;
+}
+
+json_t *part_lat(const struct result *result)
+{
+	json_t *object = part_lat_summary(result);
+	struct hist hist;
+
+	hist_init(&hist);
+	if (json_is_object(object) && result_hist(result, &hist))
+		tree_put(&object, "histogram", buckets(&hist));
+	return object;
+}
+
+json_t *part_loss(const struct result *result)
+{
+	struct loss loss;
+	json_t *object;
+
+	if (!result->measured || is_latency(result) || !result_loss(result, &loss))
+		return json_null();
+	object = json_object();
+	tree_put(&object, "sent", tree_count(loss.sent));
+	tree_put(&object, "received", tree_count(loss.received));
+	tree_put(&object, "lost", tree_count(loss.lost));
+	tree_put(&object, "lostFraction", loss.sent ? tree_real((double)loss.lost / (double)loss.sent) : json_null());
+	tree_put(&object, "duplicated", loss.sequenced ? tree_count(loss.duplicated) : json_null());
+	tree_put(&object, "reordered", loss.sequenced ? tree_count(loss.reordered) : json_null());
+	return object;
+}
+
+static void put_spread(json_t **object, const struct result *result, const struct rank_result *rank)
+{
+	struct steadiness steady;
+	const bool known = rank_steadiness(result, rank, &steady);
+
+	tree_put(object, "minGbSec", known ? tree_real(steady.min) : json_null());
+	tree_put(object, "p1GbSec", known ? tree_real(steady.p1) : json_null());
+	tree_put(object, "medianGbSec", known ? tree_real(steady.median) : json_null());
+	tree_put(object, "maxGbSec", known ? tree_real(steady.max) : json_null());
+}
+
+json_t *part_steadiness(const struct result *result, const struct rank_result *rank)
+{
+	double gbps[RESULT_INTERVALS], seconds = 0;
+	const unsigned n = rank ? rank_intervals(result, rank, gbps, &seconds) : 0;
+	json_t *object, *series;
+
+	if (!result->measured || !n)
+		return json_null();
+	object = json_object();
+	series = json_array();
+	put_spread(&object, result, rank);
+	tree_put(&object, "intervalSec", tree_real(seconds));
+	for (unsigned i = 0; i < n; i++)
+		tree_append(&series, tree_real(gbps[i]));
+	tree_put(&object, "seriesGbSec", series);
+	return object;
+}
+
+json_t *part_window(const struct result *result, const struct rank_result *rank)
+{
+	const bool clock = rank && rank->clock_error_ns >= 0;
+	struct window window;
+	json_t *object;
+
+	if (!result->measured || !rank_window(rank, &window))
+		return json_null();
+	object = json_object();
+	tree_put(&object, "durationSec", tree_real(window.seconds));
+	tree_put(&object, "beginSkewUsec", tree_real(window.begin_skew * 1e6));
+	tree_put(&object, "endSkewUsec", tree_real(window.end_skew * 1e6));
+	tree_put(&object, "edgeError", tree_real(window.edge_error));
+	tree_put(&object, "edgeBracketUsec", tree_real(window.edge_bracket * 1e6));
+	tree_put(&object, "beginNs", json_integer(window.begin_ns));
+	tree_put(&object, "endNs", json_integer(window.end_ns));
+	tree_put(&object, "clockOffsetNs", clock ? json_integer(rank->clock_offset_ns) : json_null());
+	tree_put(&object, "clockErrorNs", clock ? json_integer(rank->clock_error_ns) : json_null());
+	return object;
+}
+
+json_t *part_cpu(const struct rank_result *rank)
+{
+	struct cpu_time time;
+	json_t *object;
+
+	if (!rank_cpu(rank, &time))
+		return json_null();
+	object = json_object();
+	tree_put(&object, "userSec", tree_real(time.user));
+	tree_put(&object, "systemSec", tree_real(time.system));
+	tree_put(&object, "percentOfWindow", tree_real(time.percent));
+	return object;
+}
+
+json_t *part_threshold(const struct result *result)
+{
+	const struct spec *spec = &result->request.spec;
+	const int outcome = is_latency(result) ? result_lat_threshold(result) : result_bw_threshold(result);
+	json_t *object;
+
+	if (outcome == 0)
+		return json_null();
+	object = json_object();
+	tree_put(&object, "kind", json_string(is_latency(result) ? "lat" : "bw"));
+	tree_put(&object, "value", tree_real(is_latency(result) ? spec->lat_threshold : spec->bw_threshold));
+	tree_put(&object, "status", json_string(!result->measured ? "notMeasured" : outcome > 0 ? "passed" : "missed"));
+	return object;
+}
+
+static void append_remark(void *context, const struct remark *remark)
+{
+	json_t **array = context;
+	json_t *object = json_object();
+
+	tree_put(&object, "id", json_string(remark->id));
+	tree_put(&object, "serious", json_boolean(remark->serious));
+	tree_put(&object, "text", tree_text(remark->text));
+	tree_append(array, object);
+}
+
+json_t *part_remarks(const struct result *result)
+{
+	json_t *array = json_array();
+
+	judge_result(result, append_remark, &array);
+	return array;
+}

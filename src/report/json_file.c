@@ -1,0 +1,117 @@
+/* Puts the result document where it was asked for: whole or not at all. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void report_json_default_path(const struct result *result, char *ret, size_t size)
+{
+	const time_t seconds = (time_t)(result->started_unix_ns / 1000000000);
+	const int ms = (int)(result->started_unix_ns / 1000000 % 1000);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y%m%dT%H%M%S", &tm);
+	snprintf(ret, size, "./fabperf_results_%s.%03dZ.json", text, ms);
+}
+
+static int write_all(int fd, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		const ssize_t n = write(fd, text, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		left -= (size_t)n;
+	}
+	return 0;
+}
+
+/* What is no plain file (a pipe, /dev/null, /dev/stdout) is written to, never replaced. */
+static int write_in_place(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = write_all(fd, text);
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+static int write_temporary(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = write_all(fd, text);
+	if (rc == 0 && fsync(fd) < 0)
+		rc = -errno;
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc)
+		unlink(path);
+	return rc;
+}
+
+/* Written beside its place and moved there: a reader sees the old document or the new one, never half. */
+static int replace_file(const char *path, const char *text)
+{
+	char temporary[PATH_MAX + 32];
+	int rc;
+
+	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
+	rc = write_temporary(temporary, text);
+	if (rc == 0 && rename(temporary, path) < 0) {
+		rc = -errno;
+		unlink(temporary);
+	}
+	return rc;
+}
+
+static int write_to_path(const char *path, const char *text)
+{
+	char *target = realpath(path, NULL); /* through symbolic links; NULL when there is nothing yet */
+	struct stat st;
+	int rc;
+
+	if (target && stat(target, &st) == 0 && !S_ISREG(st.st_mode))
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, text);
+	else
+		rc = replace_file(target ? target : path, text);
+	free(target);
+	return rc;
+}
+
+int report_json_file(const struct result *result, const char *path, struct error *err)
+{
+	char *text = report_json(result);
+	int rc;
+
+	if (!text)
+		return error_set(err, -ENOMEM, "not enough memory for the result as JSON");
+	if (strcmp(path, "-") == 0)
+		rc = fputs(text, stdout) < 0 || fflush(stdout) != 0 ? -errno : 0;
+	else
+		rc = strlen(path) < PATH_MAX ? write_to_path(path, text) : -ENAMETOOLONG;
+	free(text);
+	if (rc)
+		return error_sys(err, rc, "cannot write the result to %s", strcmp(path, "-") ? path : "stdout");
+	return 0;
+}

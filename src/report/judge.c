@@ -1,0 +1,221 @@
+/* Judges a result: not steady, shared cores, blurred edges, above the link rate, unconfirmed delivery, failed workers. */
+#include "report/judge.h"
+
+#include "base/units.h"
+#include "spec/result.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EDGE_LIMIT    0.01 /* of the figure */
+#define BRACKET_LIMIT 0.001 /* of the window */
+#define CLOCK_LIMIT   0.001 /* of the window */
+#define SIDES_LIMIT   0.01 /* of the window */
+#define LINK_LIMIT    1.001 /* of the link rate */
+#define FALL_LIMIT    0.5 /* lowest interval, of the median */
+
+struct court {
+	const struct result *result;
+	void (*say)(void *context, const struct remark *remark);
+	void *context;
+};
+
+static void say(const struct court *court, const char *id, bool serious, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+static void say(const struct court *court, const char *id, bool serious, const char *format, ...)
+{
+	struct remark remark = { .id = id, .serious = serious };
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(remark.text, sizeof(remark.text), format, args);
+	va_end(args);
+	court->say(court->context, &remark);
+}
+
+static bool is_latency(const struct court *court)
+{
+	return court->result->request.spec.metric == METRIC_LAT;
+}
+
+/* The side whose counts and window make the figure. */
+static const struct rank_result *figure_side(const struct court *court)
+{
+	return is_latency(court) ? result_sender(court->result) : result_authority(court->result);
+}
+
+static const char *role(const struct court *court, const struct rank_result *rank)
+{
+	return rank == &court->result->rank[0] ? "client" : "server";
+}
+
+static void judge_steady(const struct court *court)
+{
+	const struct rate rate = rank_rate(court->result, figure_side(court));
+	struct latency latency = { 0 };
+	char seconds[UNITS_TEXT];
+
+	if (result_is_steady(court->result))
+		return;
+	if (is_latency(court))
+		(void)result_latency(court->result, &latency);
+	say(court, "notSteady", false,
+	    "not steady: %llu %s in %s s; a figure needs 10000 in at least 1 s to be relied on",
+	    (unsigned long long)(is_latency(court) ? latency.samples : rate.messages),
+	    is_latency(court) ? "samples" : "messages", units_format_figure(rate.seconds, seconds));
+}
+
+static void judge_falls(const struct court *court)
+{
+	struct steadiness steady;
+	char low[UNITS_TEXT], median[UNITS_TEXT];
+
+	if (is_latency(court) || !rank_steadiness(court->result, figure_side(court), &steady) ||
+	    steady.min >= FALL_LIMIT * steady.median)
+		return;
+	say(court, "uneven", false,
+	    "uneven: the rate fell to %s Gbit/sec in an interval, half of the median %s or less",
+	    units_format_figure(steady.min, low), units_format_figure(steady.median, median));
+}
+
+static void judge_cores(const struct court *court)
+{
+	for (uint32_t i = 0; i < court->result->ranks; i++) {
+		if (!court->result->rank[i].cores_shared)
+			continue;
+		say(court, "coresShared", false,
+		    "workers share a core with others of this test: they take turns, and figures differ from those "
+		    "with a "
+		    "core each");
+		return;
+	}
+}
+
+static void judge_window(const struct court *court)
+{
+	const double edge_error = rank_edge_error(result_sender(court->result));
+	struct window window;
+	char text[UNITS_TEXT];
+
+	if (!rank_window(figure_side(court), &window))
+		return;
+	if (window.edge_bracket > BRACKET_LIMIT * window.seconds)
+		say(court, "edgeBracket", true,
+		    "an edge of the window is only known to %s ms, %.1f %% of the window: the worker was held up there",
+		    units_format_figure(window.edge_bracket * 1e3, text), 100 * window.edge_bracket / window.seconds);
+	if (!is_latency(court) && edge_error > EDGE_LIMIT)
+		say(court, "edgeError", false,
+		    "messages outstanding at the edges are %.1f %% of those counted: a longer run makes them fewer",
+		    100 * edge_error);
+}
+
+/* Both sides' windows in one clock: what one counted outside the other's window makes their figures differ. */
+static void judge_sides(const struct court *court)
+{
+	const struct rank_result *sender = result_sender(court->result), *receiver = result_receiver(court->result);
+	struct window a, b;
+	double apart;
+	char text[UNITS_TEXT];
+
+	if (is_latency(court) || !receiver || !receiver->counts_received || receiver->clock_error_ns < 0 ||
+	    !rank_window(sender, &a) || !rank_window(receiver, &b))
+		return;
+	apart = fmax(fabs((double)(a.begin_ns - b.begin_ns)), fabs((double)(a.end_ns - b.end_ns))) / 1e9;
+	if (apart > SIDES_LIMIT * a.seconds)
+		say(court, "sidesDiffer", false,
+		    "the two sides' windows lie up to %s ms apart (a host that is too busy): their rates differ by as "
+		    "much",
+		    units_format_figure(apart * 1e3, text));
+}
+
+static void judge_clock(const struct court *court)
+{
+	const struct result *result = court->result;
+
+	for (uint32_t i = 0; i < result->ranks; i++) {
+		const struct rank_result *rank = &result->rank[i];
+		const double error = (double)rank->clock_error_ns / 1e9;
+		char text[UNITS_TEXT];
+		struct window window;
+
+		if (!rank_window(rank, &window) || error <= CLOCK_LIMIT * window.seconds)
+			continue;
+		say(court, "clockError", false,
+		    "the clock of the %s is only known to %s ms: the two sides' windows may differ by that much",
+		    role(court, rank), units_format_figure(error * 1e3, text));
+	}
+}
+
+/* Gb/s of the link: what the driver found, or the rate the null driver was given; 0 when unknown. */
+static double link_rate(const struct court *court)
+{
+	const struct rank_result *rank = figure_side(court);
+	const char *text = rank ? facts_get(&rank->facts, "linkGbSec") : NULL;
+	double rate;
+
+	if (court->result->request.spec.driver == DRIVER_NULL)
+		return (double)court->result->request.spec.null_rate / 1e9;
+	return text && units_parse_real(text, &rate, NULL) == 0 ? rate : 0;
+}
+
+static void judge_link(const struct court *court)
+{
+	const double link = link_rate(court), gbps = rank_rate(court->result, figure_side(court)).gbps;
+	char text[UNITS_TEXT], limit[UNITS_TEXT];
+
+	if (is_latency(court) || link <= 0 || gbps <= link * LINK_LIMIT)
+		return;
+	say(court, "aboveLinkRate", true,
+	    "%s Gbit/sec is more than the link's %s: do not use this figure; the window or the link's rate is wrong",
+	    units_format_figure(gbps, text), units_format_figure(link, limit));
+}
+
+static void judge_delivery(const struct court *court)
+{
+	const struct rank_result *rank = figure_side(court);
+	const struct loss nothing = { 0 };
+	struct loss loss = nothing;
+
+	if (is_latency(court) || !rank)
+		return;
+	if (rank->active && !rank->delivery)
+		say(court, "deliveryUnknown", false,
+		    "counted where it was sent: with %s that does not mean that it arrived, and the receiver does not "
+		    "count",
+		    transport_name(court->result->request.spec.transport));
+	if (result_loss(court->result, &loss) && loss.received > loss.sent)
+		say(court, "moreReceived", true, "%llu messages were received but only %llu sent: the counts are wrong",
+		    (unsigned long long)loss.received, (unsigned long long)loss.sent);
+}
+
+static void judge_workers(const struct court *court)
+{
+	for (uint32_t i = 0; i < court->result->ranks; i++) {
+		const struct rank_result *rank = &court->result->rank[i];
+
+		for (uint32_t w = 0; w < rank->workers; w++)
+			if (rank->worker[w].error.code)
+				say(court, "workerFailed", true, "worker %u of the %s failed: %s", w, role(court, rank),
+				    rank->worker[w].error.text);
+	}
+}
+
+void judge_result(const struct result *result, void (*say_it)(void *context, const struct remark *remark),
+		  void *context)
+{
+	const struct court court = { .result = result, .say = say_it, .context = context };
+
+	if (!result->measured)
+		return;
+	judge_steady(&court);
+	judge_falls(&court);
+	judge_cores(&court);
+	judge_window(&court);
+	judge_sides(&court);
+	judge_clock(&court);
+	judge_link(&court);
+	judge_delivery(&court);
+	judge_workers(&court);
+}

@@ -1,0 +1,168 @@
+/* Lays out lines of text: value columns, tones, wrapping, and nothing that could move the cursor. */
+#include "report/page.h"
+
+#include "base/units.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_MAX_TEXT 1400
+#define LABEL_WIDTH   19 /* least width of a condition's label */
+#define CLIENT_WIDTH  24 /* least and largest width of the client's column */
+#define CLIENT_MOST   48
+#define WRAP_WIDTH    76 /* of a condition's value */
+
+static const char *const tones[] = {
+	[TONE_PLAIN] = "",       [TONE_HEADING] = "\033[1m", [TONE_GOOD] = "\033[32m",
+	[TONE_BAD] = "\033[31m", [TONE_DIM] = "\033[2m",
+};
+
+void page_init(struct page *page, FILE *to)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const int fd = fileno(to);
+
+	*page = (struct page){ .to = to, .label_width = LABEL_WIDTH, .client_width = CLIENT_WIDTH };
+	page->colour = !(no_color && *no_color) && fd >= 0 && isatty(fd);
+}
+
+/* Bytes of the UTF-8 character at text, 0 when it is none or a control character. */
+static unsigned character_bytes(const char *text)
+{
+	const unsigned char first = (unsigned char)text[0];
+	const unsigned bytes = first < 0x80   ? 1
+			       : first < 0xc2 ? 0
+			       : first < 0xe0 ? 2
+			       : first < 0xf0 ? 3
+			       : first < 0xf5 ? 4
+					      : 0;
+
+	if (first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0))
+		return 0;
+	for (unsigned i = 1; i < bytes; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			return 0;
+	return bytes;
+}
+
+char *page_clean(const char *text, char *ret, size_t size)
+{
+	size_t len = 0;
+
+	while (*text) {
+		const unsigned bytes = character_bytes(text);
+
+		if (len + (bytes ? bytes : 1) >= size)
+			break;
+		memcpy(ret + len, bytes ? text : "?", bytes ? bytes : 1);
+		len += bytes ? bytes : 1;
+		text += bytes ? bytes : 1;
+	}
+	ret[len] = '\0';
+	return ret;
+}
+
+void page_line(const struct page *page, enum tone tone, const char *format, ...)
+{
+	char text[LINE_MAX_TEXT], clean[LINE_MAX_TEXT];
+	const bool colour = page->colour && tone != TONE_PLAIN;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(page->to, "%s%s%s\n", colour ? tones[tone] : "", page_clean(text, clean, sizeof(clean)),
+		colour ? "\033[0m" : "");
+}
+
+void page_blank(const struct page *page)
+{
+	fputc('\n', page->to);
+}
+
+void page_text(const struct page *page, const char *label, const char *value, const char *unit, const char *remark)
+{
+	const int width = PAGE_VALUE_END - (int)strlen(label) - 1;
+
+	page_line(page, TONE_PLAIN, "%s:%*s [%s]%s%s%s", label, width, value, unit, remark ? "  (" : "",
+		  remark ? remark : "", remark ? ")" : "");
+}
+
+void page_figure(const struct page *page, const char *label, double value, const char *unit)
+{
+	char text[UNITS_TEXT];
+
+	page_text(page, label, units_format_figure(value, text), unit, NULL);
+}
+
+void page_count(const struct page *page, const char *label, unsigned long long value, const char *unit)
+{
+	char text[UNITS_TEXT];
+
+	snprintf(text, sizeof(text), "%llu", value);
+	page_text(page, label, text, unit, NULL);
+}
+
+/* Length of the next line of at most width characters, broken at the last space that fits. */
+static int wrap(const char *text, size_t width)
+{
+	const size_t len = strlen(text);
+	size_t at = width;
+
+	if (len <= width)
+		return (int)len;
+	while (at > 0 && text[at] != ' ')
+		at--;
+	return (int)(at ? at : width);
+}
+
+void page_condition(const struct page *page, const char *label, const char *format, ...)
+{
+	char text[LINE_MAX_TEXT];
+	const char *rest = text;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	do {
+		const int len = wrap(rest, WRAP_WIDTH);
+
+		page_line(page, TONE_PLAIN, "  %-*s  %.*s", page->label_width, rest == text ? label : "", len, rest);
+		rest += len;
+		rest += strspn(rest, " ");
+	} while (*rest);
+}
+
+static const char *or_dash(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+void page_fit(struct page *page, const char *label, const char *client)
+{
+	const int label_width = (int)strlen(label), client_width = (int)strlen(client);
+
+	if (label_width > page->label_width)
+		page->label_width = label_width;
+	if (client_width > page->client_width && client_width <= CLIENT_MOST)
+		page->client_width = client_width;
+}
+
+void page_pair(const struct page *page, const char *label, const char *client, const char *server)
+{
+	const char *left = or_dash(client), *right = or_dash(server);
+
+	if (strcmp(left, "-") == 0 && strcmp(right, "-") == 0)
+		return;
+	if (strcmp(left, right) == 0)
+		right = "same";
+	if (strlen(left) > (size_t)page->client_width) {
+		page_line(page, TONE_PLAIN, "  %-*s  %s", page->label_width, label, left);
+		label = left = "";
+	}
+	page_line(page, TONE_PLAIN, "  %-*s  %-*s  %s", page->label_width, label, page->client_width, left, right);
+}

@@ -1,0 +1,26 @@
+/* The parts of the result document; each returns a new value, null where nothing was measured, NULL without memory. */
+#ifndef REPORT_PARTS_H
+#define REPORT_PARTS_H
+
+#include "spec/result.h"
+
+#include <jansson.h>
+
+json_t *part_scenario(const struct request *request); /* every option by its JSON key */
+json_t *part_test_config(const struct result *result);
+
+json_t *part_bw(const struct result *result, const struct rank_result *rank); /* bwResults; null for latency */
+json_t *part_lat(const struct result *result); /* latResults with histogram; null for bandwidth */
+json_t *part_lat_summary(const struct result *result); /* the same without the histogram */
+json_t *part_loss(const struct result *result);
+json_t *part_steadiness(const struct result *result, const struct rank_result *rank);
+json_t *part_window(const struct result *result, const struct rank_result *rank);
+json_t *part_cpu(const struct rank_result *rank);
+json_t *part_threshold(const struct result *result);
+json_t *part_remarks(const struct result *result);
+
+/* Host, device, cores, memory, facts; server: its name is the one that was asked for when it was never reached. */
+json_t *part_side(const struct result *result, const struct rank_result *rank, bool server);
+json_t *part_processes(const struct result *result); /* a row per worker of both sides */
+
+#endif

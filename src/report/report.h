@@ -1,0 +1,36 @@
+/* Renders a result: terminal block, JSON document, progress and live lines. Sees results only. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "base/error.h"
+#include "spec/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The block for people: figures (label, value ending in column 46, [unit]) and under it the conditions. */
+void report_terminal(FILE *to, const struct result *result);
+
+/* The complete JSON document (docs/result.schema.json), also of a failed or interrupted run. NULL when out of memory. */
+char *report_json(const struct result *result);
+/* Writes it to path through a temporary file and rename(); "-" is stdout. */
+int report_json_file(const struct result *result, const char *path, struct error *err);
+/* Default path of -j without a value: ./fabperf_results_<UTC time, ms>.json */
+void report_json_default_path(const struct result *result, char *ret, size_t size);
+
+/* Progress on stderr: a spinner line while preparing, a bar of 40 cells with elapsed and remaining time, live lines. */
+struct progress_view {
+	FILE *to;
+	bool enabled; /* a terminal and not --non_interactive */
+	bool live; /* live lines are printed even without a terminal; set by progress_init */
+	int last_phase, spin;
+	bool line_open; /* a line without its newline is on the screen */
+};
+void progress_init(struct progress_view *view, FILE *to, bool interactive);
+void progress_preparing(struct progress_view *view, const char *what, double seconds);
+void progress_traffic(struct progress_view *view, double elapsed, double total);
+/* A live line is progress, not a result: out is stderr (docs/measures.md), so that stdout holds the report alone. */
+void progress_live(struct progress_view *view, FILE *out, double at, double gbps, double mpps);
+void progress_end(struct progress_view *view); /* clears the open line */
+
+#endif

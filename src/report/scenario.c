@@ -1,0 +1,70 @@
+/* The scenario in the result document: every option that has a JSON key, with its value as the run had it. */
+#include "report/parts.h"
+
+#include "report/tree.h"
+#include "spec/option.h"
+#include "spec/spec.h"
+
+#include <string.h>
+
+/* AUTO that was never resolved, because the run failed before, stays what the user would write. */
+static json_t *number(const struct option_row *row, uint64_t value)
+{
+	if ((row->flags & OPTION_AUTO) && value == SPEC_AUTO)
+		return json_string("auto");
+	return tree_count(value);
+}
+
+static json_t *percentiles(const double *list)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < SPEC_MAX_PERCENTILES && list[i] > 0; i++)
+		tree_append(&array, tree_real(list[i]));
+	return array;
+}
+
+/* As option_set reads it: names, cores, device names, auto / on / off. */
+static json_t *text(const struct request *request, int row)
+{
+	char value[SPEC_TEXT + 16];
+
+	return tree_text(option_get(request, row, value, sizeof(value)));
+}
+
+static json_t *option_value(const struct request *request, int index)
+{
+	const struct option_row *row = &option_rows[index];
+	const char *field = (const char *)request + row->offset;
+
+	switch (row->type) {
+	case OPTION_FLAG:
+		return json_boolean(*(const bool *)field);
+	case OPTION_INT:
+	case OPTION_SIZE:
+	case OPTION_RATE:
+		return number(row, *(const uint64_t *)field);
+	case OPTION_TIME:
+		return tree_real((double)*(const int64_t *)field / 1e9);
+	case OPTION_REAL:
+		return tree_real(*(const double *)field);
+	case OPTION_PERCENTILES:
+		return percentiles((const double *)field);
+	case OPTION_CHOICE:
+	case OPTION_ENUM:
+	case OPTION_TEXT:
+	case OPTION_CORES:
+		break;
+	}
+	return text(request, index);
+}
+
+json_t *part_scenario(const struct request *request)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < option_count; i++)
+		if (option_rows[i].json)
+			tree_put(&object, option_rows[i].json, option_value(request, (int)i));
+	return object;
+}

@@ -1,0 +1,237 @@
+/* Refuses options that have no effect, exclude each other or don't fit together, with a sentence that names them. */
+#include "base/topo.h"
+#include "base/units.h"
+#include "spec/legal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UD_MAX     4096 /* largest MTU; the device's own is the driver's business */
+#define UDP_MAX    65507 /* bytes of payload in an IPv4 datagram */
+#define ATOMIC_LEN 8
+#define MIN_REPORT 10000000 /* ns */
+
+/* --- scope --- */
+
+int request_check_side(const struct request *request, struct error *err)
+{
+	const bool server = !*request->host;
+	const uint32_t side = server ? SIDE_SERVER : SIDE_CLIENT;
+
+	for (int row = 0; row < (int)option_count; row++) {
+		const uint32_t sides = option_rows[row].scope.sides;
+
+		if (!option_given(request, row) || !sides || (sides & side))
+			continue;
+		if (server)
+			return error_set(err, -EINVAL,
+					 "%s has no effect on a server: it belongs to the client, which names its "
+					 "server with -n",
+					 name_of(request, row).text);
+		return error_set(err, -EINVAL,
+				 "%s has no effect on a client (-n %.80s): it belongs to a server, which has no -n",
+				 name_of(request, row).text, request->host);
+	}
+	return 0;
+}
+
+/* A dimension of struct option_scope: the option that decides it and its mask in a row. */
+struct dimension {
+	size_t decider; /* offset of a uint32_t in struct request */
+	size_t mask; /* offset of a mask in struct option_scope */
+};
+static const struct dimension dimensions[] = {
+	{ offsetof(struct request, spec.transport), offsetof(struct option_scope, transports) },
+	{ offsetof(struct request, spec.driver), offsetof(struct option_scope, drivers) },
+	{ offsetof(struct request, spec.verb), offsetof(struct option_scope, verbs) },
+	{ offsetof(struct request, spec.metric), offsetof(struct option_scope, metrics) },
+};
+
+static int check_dimension(const struct request *request, int row, const struct dimension *dimension, struct error *err)
+{
+	const int decider = option_row_at(dimension->decider);
+	char names[OPTION_VALUE_MAX];
+	uint32_t mask, value;
+
+	memcpy(&mask, (const char *)&option_rows[row].scope + dimension->mask, sizeof(mask));
+	memcpy(&value, (const char *)request + dimension->decider, sizeof(value));
+	if (!mask || (mask & (1u << value)))
+		return 0;
+	return error_set(err, -EINVAL, "%s has no effect with %s: it applies to %s %s", name_of(request, row).text,
+			 naming_of(request, decider).text, name_of(request, decider).text,
+			 option_names(option_rows[decider].names, mask, names));
+}
+
+int request_check_scope(const struct request *request, struct error *err)
+{
+	for (int row = 0; row < (int)option_count; row++) {
+		if (!option_given(request, row))
+			continue;
+		for (size_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++)
+			if (check_dimension(request, row, &dimensions[i], err))
+				return -EINVAL;
+	}
+	return 0;
+}
+
+/* --- pairs --- */
+
+struct pair {
+	size_t a, b; /* offsets in struct request */
+	const char *why;
+};
+#define PAIR(a, b, why)                                                                                                \
+	{                                                                                                              \
+		offsetof(struct request, a), offsetof(struct request, b), why                                          \
+	}
+
+static const struct pair pairs[] = {
+	PAIR(spec.duration_ns, spec.iterations, "a test ends by time or by count"),
+	PAIR(spec.warmup_ns, spec.warmup_iterations, "a warm-up ends by time or by count"),
+	PAIR(spec.end_margin_ns, spec.iterations, "a test by count ends with its last message"),
+	PAIR(spec.cores, spec.exclude_cores, "cores that are named are not chosen"),
+};
+
+/* Options about the start of a server make no sense when none may be started. */
+static int check_launch(const struct request *request, struct error *err)
+{
+	const int starters[] = { ROW(server_exe), ROW(server_username), ROW(ssh) };
+
+	for (size_t i = 0; request->launch_server == CHOICE_OFF && i < sizeof(starters) / sizeof(starters[0]); i++)
+		if (option_given(request, starters[i]))
+			return error_set(err, -EINVAL, "%s has no effect with %s: no server is started",
+					 name_of(request, starters[i]).text,
+					 naming_of(request, ROW(launch_server)).text);
+	return 0;
+}
+
+int request_check_pairs(const struct request *request, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const int a = option_row_at(pairs[i].a), b = option_row_at(pairs[i].b);
+
+		if (option_given(request, a) && option_given(request, b))
+			return error_set(err, -EINVAL, "%s and %s exclude each other: %s", name_of(request, a).text,
+					 name_of(request, b).text, pairs[i].why);
+	}
+	return check_launch(request, err);
+}
+
+/* --- values --- */
+
+int request_check_legality(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const uint32_t transports = driver_transports(spec->driver);
+	const uint32_t verbs = transport_verbs(spec->transport, spec->metric);
+	const int driver = ROW(spec.driver), transport = ROW(spec.transport), verb = ROW(spec.verb);
+	char names[OPTION_VALUE_MAX];
+
+	if (transports && spec->transport != TRANSPORT_AUTO && !(transports & (1u << spec->transport)))
+		return error_set(err, -EINVAL, "%s does not go with %s, which takes %s %s",
+				 naming_of(request, transport).text, naming_of(request, driver).text,
+				 name_of(request, transport).text,
+				 option_names(option_rows[transport].names, transports, names));
+	if (verbs && spec->verb != VERB_AUTO && !(verbs & (1u << spec->verb)))
+		return error_set(err, -EINVAL, "%s does not go with %s, which takes %s %s",
+				 naming_of(request, verb).text, naming_of(request, transport).text,
+				 name_of(request, verb).text, option_names(option_rows[verb].names, verbs, names));
+	return 0;
+}
+
+static int check_size(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const int size = ROW(spec.size);
+
+	if (spec->size == SPEC_AUTO)
+		return 0;
+	if (verb_is_atomic(spec->verb) && spec->size != ATOMIC_LEN)
+		return error_set(err, -EINVAL, "%s does not go with %s: an atomic operation has 8 bytes",
+				 naming_of(request, size).text, naming_of(request, ROW(spec.verb)).text);
+	if (spec->transport == TRANSPORT_UD && spec->size > UD_MAX)
+		return error_set(err, -EINVAL, "%s does not go with %s: a message is one packet of at most %d bytes",
+				 naming_of(request, size).text, naming_of(request, ROW(spec.transport)).text, UD_MAX);
+	if (spec->transport == TRANSPORT_UDP && spec->size > UDP_MAX)
+		return error_set(err, -EINVAL, "%s does not go with %s: a datagram has at most %d bytes",
+				 naming_of(request, size).text, naming_of(request, ROW(spec.transport)).text, UDP_MAX);
+	return 0;
+}
+
+static bool known(uint64_t value)
+{
+	return value != SPEC_AUTO;
+}
+
+/* Refuses small < large where small has to be at least large. */
+static int at_least(const struct request *request, int small, uint64_t small_value, int large, uint64_t large_value,
+		    struct error *err)
+{
+	if (!known(small_value) || !known(large_value) || small_value >= large_value)
+		return 0;
+	return error_set(err, -EINVAL, "%s is more than %s: it can be at most as much", naming_of(request, large).text,
+			 naming_of(request, small).text);
+}
+
+/*
+ * A batch is posted when it fits into the depth as a whole, and requests complete only with a signalled one: unless
+ * batches and signals fall together, what waits for a signal must leave room for the batch that brings it.
+ */
+static int check_signals(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const uint64_t depth = spec->tx_depth, batch = spec->post_batch, step = spec->cq_mod;
+
+	if (!known(depth) || !known(batch) || !known(step) || step % batch == 0 || batch % step == 0 ||
+	    step + batch <= depth + 1)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s and %s do not fit into %s: neither divides the other, so their sum can be at most %llu",
+			 naming_of(request, ROW(spec.cq_mod)).text, naming_of(request, ROW(spec.post_batch)).text,
+			 naming_of(request, ROW(spec.tx_depth)).text, (unsigned long long)depth + 1);
+}
+
+static int check_depths(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const int tx = ROW(spec.tx_depth), rx = ROW(spec.rx_depth), batch = ROW(spec.post_batch);
+
+	if (transport_is_socket(spec->transport))
+		return 0;
+	if (at_least(request, tx, spec->tx_depth, batch, spec->post_batch, err) ||
+	    at_least(request, tx, spec->tx_depth, ROW(spec.cq_mod), spec->cq_mod, err) || check_signals(request, err))
+		return -EINVAL;
+	return verb_is_two_sided(spec->verb) ? at_least(request, rx, spec->rx_depth, batch, spec->post_batch, err) : 0;
+}
+
+/* A list of cores needs one core for each worker; an empty list (cores are chosen) always fits. */
+static int check_cores(const struct request *request, int row, const char *text, struct error *err)
+{
+	struct core_list list;
+
+	if (!*text || core_list_parse(text, &list, err) || list.count == request->spec.workers)
+		return 0;
+	return error_set(err, -EINVAL, "%s names %u core%s for %s: each worker has a core",
+			 naming_of(request, row).text, list.count, list.count == 1 ? "" : "s",
+			 naming_of(request, ROW(spec.workers)).text);
+}
+
+int request_check_values(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	int rc = request_check_legality(request, err);
+
+	if (rc == 0)
+		rc = check_size(request, err);
+	if (rc == 0)
+		rc = check_depths(request, err);
+	if (rc == 0)
+		rc = check_cores(request, ROW(spec.cores), spec->cores, err);
+	if (rc == 0)
+		rc = check_cores(request, ROW(server_cores), request->server_cores, err);
+	if (rc == 0 && spec->report_interval_ns > 0 && spec->report_interval_ns < MIN_REPORT)
+		rc = error_set(err, -EINVAL, "%s is too short: at least 10ms, or 0 for no live lines",
+			       naming_of(request, ROW(spec.report_interval_ns)).text);
+	return rc;
+}

@@ -1,0 +1,48 @@
+/* What goes together: verbs by transport, transports by driver; and what kind of verb or transport one is. */
+#include "spec/legal.h"
+
+#define BIT(n) (1u << (n))
+
+static const uint32_t verbs_of[] = {
+	[TRANSPORT_AUTO] = 0,
+	[TRANSPORT_RC] = BIT(VERB_WRITE) | BIT(VERB_WRITE_IMM) | BIT(VERB_READ) | BIT(VERB_SEND) | BIT(VERB_ATOMIC_FA) |
+			 BIT(VERB_ATOMIC_CS),
+	[TRANSPORT_UC] = BIT(VERB_WRITE) | BIT(VERB_WRITE_IMM) | BIT(VERB_SEND),
+	[TRANSPORT_UD] = BIT(VERB_SEND),
+	[TRANSPORT_TCP] = BIT(VERB_SEND),
+	[TRANSPORT_UDP] = BIT(VERB_SEND),
+};
+
+static const uint32_t transports_of[] = {
+	[DRIVER_AUTO] = 0,
+	[DRIVER_IBV] = BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD),
+	[DRIVER_SOCK] = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP),
+	[DRIVER_NULL] = BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD),
+};
+
+/* Both metrics are measured for every verb: see docs/measures.md for what latency means for each. */
+uint32_t transport_verbs(enum transport transport, enum metric metric)
+{
+	(void)metric;
+	return transport <= TRANSPORT_UDP ? verbs_of[transport] : 0;
+}
+
+uint32_t driver_transports(enum driver_kind driver)
+{
+	return driver <= DRIVER_NULL ? transports_of[driver] : 0;
+}
+
+bool transport_is_socket(enum transport transport)
+{
+	return transport == TRANSPORT_TCP || transport == TRANSPORT_UDP;
+}
+
+bool verb_is_two_sided(enum verb verb)
+{
+	return verb == VERB_WRITE_IMM || verb == VERB_SEND;
+}
+
+bool verb_is_atomic(enum verb verb)
+{
+	return verb == VERB_ATOMIC_FA || verb == VERB_ATOMIC_CS;
+}

@@ -1,0 +1,33 @@
+/* What goes together: transports by driver, and the rows of the fields that rules speak of. */
+#ifndef SPEC_LEGAL_H
+#define SPEC_LEGAL_H
+
+#include "base/error.h"
+#include "spec/option.h"
+#include "spec/spec.h"
+
+/* Transports that a driver runs as a mask (1 << enum transport). */
+uint32_t driver_transports(enum driver_kind driver);
+
+/* The row of a field of struct request. */
+#define ROW(field) option_row_at(offsetof(struct request, field))
+int option_row_at(size_t offset);
+
+/* An option in a sentence: as the user wrote it, with its value, "(the default)" behind it when it was not given. */
+struct naming {
+	char text[OPTION_VALUE_MAX + 64];
+};
+struct naming name_of(const struct request *request, int row); /* "-s" */
+struct naming naming_of(const struct request *request, int row); /* "-s 64Ki" */
+
+/* check.c: the driver runs the transport and the transport has the verb. 0 or -EINVAL. */
+int request_check_legality(const struct request *request, struct error *err);
+/* check.c: legality and relations between values; a value that is still "auto" is passed over. 0 or -EINVAL. */
+int request_check_values(const struct request *request, struct error *err);
+/* check.c: every option given has an effect on the side, driver, transport, verb and metric. 0 or -EINVAL. */
+int request_check_side(const struct request *request, struct error *err);
+int request_check_scope(const struct request *request, struct error *err);
+/* check.c: no two options that exclude each other. 0 or -EINVAL. */
+int request_check_pairs(const struct request *request, struct error *err);
+
+#endif

@@ -1,0 +1,294 @@
+/* The option table: every option there is, with its names, field, range, default, unit, scope and help. */
+#include "spec/option.h"
+#include "spec/spec.h"
+
+#define WIRE     OPTION_WIRE
+#define AUTO     OPTION_AUTO
+#define FIELD(f) .offset = offsetof(struct request, f), .size = sizeof(((struct request *)0)->f)
+
+#define KI 1024.0
+#define MI (1024.0 * KI)
+#define GI (1024.0 * MI)
+#define MS 1e6 /* ns */
+#define S  1e9
+
+#define BIT(n)    (1u << (n))
+#define IBV       .scope.drivers = BIT(DRIVER_IBV), .scope.transports = RDMA_TRANSPORTS
+#define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)
+#define SOCKETS   .scope.transports = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
+#define RDMA      .scope.transports = RDMA_TRANSPORTS
+#define RELIABLE  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
+#define BW        .scope.metrics = BIT(METRIC_BW)
+#define LAT       .scope.metrics = BIT(METRIC_LAT)
+#define CLIENT    .scope.sides = SIDE_CLIENT
+#define SERVER    .scope.sides = SIDE_SERVER
+
+#define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD))
+#define TWO_SIDED       (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
+#define ATOMICS         (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
+
+/* Indexed by the enums of spec.h. */
+static const char *const driver_names[] = { "auto", "ibv", "sock", "null", NULL };
+static const char *const transport_names[] = { "auto", "RC", "UC", "UD", "TCP", "UDP", NULL };
+static const char *const verb_names[] = {
+	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
+};
+static const char *const metric_names[] = { "bw", "lat", NULL };
+static const char *const mem_names[] = { "host", NULL };
+static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
+
+static const char test[] = "Test";
+static const char course[] = "Course of the test";
+static const char placing[] = "Threads, cores and memory";
+static const char posting[] = "Messages in flight";
+static const char rdma[] = "RDMA (-r ibv)";
+static const char sockets[] = "Sockets (-c TCP, -c UDP)";
+static const char null[] = "Programmed link (-r null)";
+static const char report[] = "Report";
+static const char launch[] = "Reaching the server (with -n)";
+static const char server[] = "Server (without -n) and control connection";
+static const char other[] = "Other";
+
+/* One paragraph a row. */
+/* clang-format off */
+const struct option_row option_rows[] = {
+	{ .key = "host", .letter = 'n', .json = "hostName", .type = OPTION_TEXT, FIELD(host), .def = "", .unit = "",
+	  .metavar = "HOST", .group = test, .help = "Server's name or address; without it this process is a server" },
+	{ .key = "device", .letter = 'd', .json = "deviceName", .type = OPTION_TEXT, .flags = WIRE,
+	  FIELD(spec.device), .def = "", .unit = "", .metavar = "DEVICE",
+	  .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK), .group = test,
+	  .help = "RDMA device, or network interface for sockets; without it one is chosen" },
+	{ .key = "rdma_driver", .letter = 'r', .json = "rdmaDriver", .type = OPTION_ENUM, .flags = WIRE | AUTO,
+	  FIELD(spec.driver), .names = driver_names, .def = "auto", .unit = "", .metavar = "DRIVER", .group = test,
+	  .help = "RDMA verbs, sockets, or a programmed link that checks the figures; auto: as -c and -d ask" },
+	{ .key = "connection", .letter = 'c', .json = "connectionType", .type = OPTION_ENUM, .flags = WIRE | AUTO,
+	  FIELD(spec.transport), .names = transport_names, .def = "auto", .unit = "", .metavar = "TYPE",
+	  .group = test, .help = "Transport; auto: RC, or TCP with -r sock" },
+	{ .key = "verb", .letter = 'v', .json = "verb", .type = OPTION_ENUM, .flags = WIRE | AUTO, FIELD(spec.verb),
+	  .names = verb_names, .def = "auto", .unit = "", .metavar = "VERB", .group = test,
+	  .help = "Operation; RC takes all, UC write, write_imm and send, the others send; auto: write where possible" },
+	{ .key = "metric", .letter = 'm', .json = "metric", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.metric),
+	  .names = metric_names, .def = "bw", .unit = "", .metavar = "METRIC", .group = test,
+	  .help = "Bandwidth with message rate, or latency" },
+	{ .key = "msg_size", .letter = 's', .json = "msgSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
+	  FIELD(spec.size), .min = 1, .max = GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", .group = test,
+	  .help = "Size of a message; auto: 64Ki (UD and UDP 1Ki) for bandwidth, 8 for latency and atomics" },
+	{ .key = "qps", .letter = 'q', .json = "numQps", .type = OPTION_INT, .flags = WIRE, FIELD(spec.qps),
+	  .min = 1, .max = 16384, .def = "1", .unit = "queue pairs", .metavar = "N", .group = test,
+	  .help = "Queue pairs (sockets) of each worker" },
+
+	{ .key = "duration", .letter = 'D', .json = "duration", .type = OPTION_TIME, .flags = WIRE,
+	  FIELD(spec.duration_ns), .min = 100 * MS, .max = 1e6 * S, .def = "10", .unit = "s", .metavar = "TIME",
+	  .group = course, .help = "Length of the measured window" },
+	{ .key = "iterations", .letter = 'i', .json = "iterations", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.iterations), .min = 0, .max = 1e12, .def = "0", .unit = "messages", .metavar = "N",
+	  .group = course, .help = "Messages per queue pair to measure instead of a duration; 0: by duration" },
+	{ .key = "warmup", .letter = 'w', .json = "warmupTime", .type = OPTION_TIME, .flags = WIRE,
+	  FIELD(spec.warmup_ns), .min = 0, .max = 1e6 * S, .def = "2", .unit = "s", .metavar = "TIME",
+	  .group = course, .help = "Traffic before the window, not counted; 0: none" },
+	{ .key = "warmup_iterations", .json = "warmupIterations", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.warmup_iterations), .min = 0, .max = 1e12, .def = "0", .unit = "messages", .metavar = "N", BW,
+	  .group = course, .help = "Messages per queue pair before the window instead of a time; 0: by time" },
+	{ .key = "end_margin", .json = "endMargin", .type = OPTION_TIME, .flags = WIRE, FIELD(spec.end_margin_ns),
+	  .min = 0, .max = 1e6 * S, .def = "0", .unit = "s", .metavar = "TIME", BW, .group = course,
+	  .help = "Traffic after the window, not counted" },
+	{ .key = "report_interval", .letter = 'R', .json = "reportInterval", .type = OPTION_TIME, .flags = WIRE,
+	  FIELD(spec.report_interval_ns), .min = 0, .max = 1e6 * S, .def = "0", .unit = "s", .metavar = "TIME", BW,
+	  .scope.sides = SIDE_CLIENT, .group = course, .help = "Print a live line that often; 0: none" },
+
+	{ .key = "num_processes", .letter = 'N', .json = "numProcesses", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.workers), .min = 1, .max = 1024, .def = "1", .unit = "workers", .metavar = "N",
+	  .group = placing,
+	  .help = "Workers on each side, each with a core, a device context and queue pairs of its own" },
+	{ .key = "cores", .letter = 'C', .json = "cores", .type = OPTION_CORES, .flags = WIRE, FIELD(spec.cores),
+	  .def = "", .unit = "", .metavar = "CORES", .group = placing,
+	  .help = "Cores for the workers, as 5 or 5,7 or 5-9; without it cores near the device are chosen" },
+	{ .key = "exclude_cores", .json = "excludeCores", .type = OPTION_CORES, .flags = WIRE,
+	  FIELD(spec.exclude_cores), .def = "", .unit = "", .metavar = "CORES", .group = placing,
+	  .help = "Cores that are not chosen" },
+	{ .key = "mem_type", .letter = 'M', .json = "memoryType", .type = OPTION_ENUM, .flags = WIRE,
+	  FIELD(spec.mem), .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", .group = placing,
+	  .help = "Kind of memory that holds the messages" },
+	{ .key = "working_set", .json = "workingSet", .type = OPTION_SIZE, .flags = WIRE | AUTO,
+	  FIELD(spec.working_set), .min = 1, .max = 1024 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE",
+	  .group = placing, .help = "Data buffers of each worker; auto: more than one slot per message in flight" },
+	{ .key = "events", .json = "events", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.events),
+	  .def = "auto", .unit = "", .metavar = "on|off", .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK),
+	  .group = placing,
+	  .help = "Sleep until something happens instead of polling; auto: on for bandwidth over sockets" },
+
+	{ .key = "tx_depth", .letter = 't', .json = "txDepth", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.tx_depth), .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, BW,
+	  .group = posting, .help = "Messages outstanding per queue pair; auto: 128; latency always has one" },
+	{ .key = "rx_depth", .json = "rxDepth", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.rx_depth),
+	  .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, .scope.verbs = TWO_SIDED,
+	  .group = posting, .help = "Receives posted per queue pair; auto: 512" },
+	{ .key = "post_batch", .json = "postBatch", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.post_batch), .min = 1, .max = 1024, .def = "auto", .unit = "messages", .metavar = "N", BW,
+	  .group = posting,
+	  .help = "Messages a doorbell or system call, 1: each has its own; auto: 16, TCP as many as fit 512Ki, UDP 64" },
+	{ .key = "cq_mod", .json = "cqMod", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.cq_mod), .min = 1,
+	  .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, BW, .group = posting,
+	  .help = "One completion for that many messages; auto: --post_batch" },
+	{ .key = "inline_size", .json = "inlineSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
+	  FIELD(spec.inline_size), .min = 0, .max = 1024, .def = "auto", .unit = "bytes", .metavar = "SIZE", IBV,
+	  .scope.verbs = BIT(VERB_WRITE) | TWO_SIDED, .group = posting,
+	  .help = "Messages up to that size travel inside the work request; auto: as the device allows, 0: never" },
+	{ .key = "max_rd_atomic", .json = "maxRdAtomic", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.max_rd_atomic), .min = 1, .max = 255, .def = "auto", .unit = "operations", .metavar = "N",
+	  RELIABLE, .scope.verbs = BIT(VERB_READ) | ATOMICS, .group = posting,
+	  .help = "Reads or atomics on the wire per queue pair; auto: as many as both devices allow" },
+
+	{ .key = "ib_port", .json = "ibPort", .type = OPTION_INT, .flags = WIRE, FIELD(spec.port), .min = 1,
+	  .max = 255, .def = "1", .unit = "", .metavar = "N", IBV, .group = rdma,
+	  .help = "Physical port of the device" },
+	{ .key = "gid_index", .letter = 'g', .json = "gidIndex", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.gid_index), .min = 0, .max = 255, .def = "auto", .unit = "", .metavar = "N", IBV,
+	  .group = rdma, .help = "Entry of the GID table; auto: RoCE v2, IPv4-mapped first, link-local last" },
+	{ .key = "mtu", .json = "mtu", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.mtu), .min = 256,
+	  .max = 4096, .names = mtu_names, .def = "auto", .unit = "bytes", .metavar = "SIZE", IBV, .group = rdma,
+	  .help = "Path MTU; auto: the port's" },
+	{ .key = "service_level", .letter = 'S', .json = "serviceLevel", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.service_level), .min = 0, .max = 15, .def = "0", .unit = "", .metavar = "N", IBV,
+	  .group = rdma, .help = "Service level (priority)" },
+	{ .key = "traffic_class", .json = "trafficClass", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.traffic_class), .min = 0, .max = 255, .def = "0", .unit = "", .metavar = "N", IBV,
+	  .group = rdma, .help = "Traffic class: four times the DSCP plus the ECN bits" },
+	{ .key = "flow_label", .json = "flowLabel", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.flow_label), .min = 0, .max = 1048575, .def = "auto", .unit = "", .metavar = "N", IBV,
+	  .group = rdma, .help = "Flow label; auto: the driver's choice" },
+	{ .key = "hop_limit", .json = "hopLimit", .type = OPTION_INT, .flags = WIRE, FIELD(spec.hop_limit),
+	  .min = 1, .max = 255, .def = "64", .unit = "hops", .metavar = "N", IBV, .group = rdma, .help = "Hop limit" },
+	{ .key = "pkey_index", .json = "pkeyIndex", .type = OPTION_INT, .flags = WIRE, FIELD(spec.pkey_index),
+	  .min = 0, .max = 65535, .def = "0", .unit = "", .metavar = "N", IBV, .group = rdma,
+	  .help = "Entry of the partition key table" },
+	{ .key = "qp_timeout", .json = "qpTimeOut", .type = OPTION_INT, .flags = WIRE, FIELD(spec.qp_timeout),
+	  .min = 0, .max = 31, .def = "14", .unit = "", .metavar = "N", RELIABLE, .group = rdma,
+	  .help = "Wait 4.096 us * 2^N for an acknowledgement before sending again; 0: for ever" },
+	{ .key = "retry_count", .json = "retryCount", .type = OPTION_INT, .flags = WIRE, FIELD(spec.retry_count),
+	  .min = 0, .max = 7, .def = "7", .unit = "times", .metavar = "N", RELIABLE, .group = rdma,
+	  .help = "Send again that often before the queue pair fails" },
+	{ .key = "rnr_retry", .json = "rnrRetry", .type = OPTION_INT, .flags = WIRE, FIELD(spec.rnr_retry),
+	  .min = 0, .max = 7, .def = "7", .unit = "times", .metavar = "N", RELIABLE, .group = rdma,
+	  .help = "Try again that often when the receiver is not ready; 7: for ever" },
+	{ .key = "min_rnr_timer", .json = "minRnrTimer", .type = OPTION_INT, .flags = WIRE,
+	  FIELD(spec.min_rnr_timer), .min = 0, .max = 31, .def = "12", .unit = "", .metavar = "N", RELIABLE,
+	  .group = rdma, .help = "Code of the pause that a receiver that is not ready asks for; 12: 0.64 ms" },
+	{ .key = "rdma_cm", .json = "rdmaCm", .type = OPTION_CHOICE, .flags = WIRE, FIELD(spec.rdma_cm),
+	  .def = "off", .unit = "", .metavar = "on|off", IBV, .group = rdma,
+	  .help = "Connect the queue pairs by the RDMA connection manager" },
+	{ .key = "wr_api", .json = "wrApi", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.post_api),
+	  .def = "auto", .unit = "", .metavar = "on|off", IBV, .group = rdma,
+	  .help = "Post by ibv_wr_* calls, off: by ibv_post_send; auto: as the device offers" },
+
+	{ .key = "gso", .json = "gso", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.gso), .def = "auto",
+	  .unit = "", .metavar = "on|off", .scope.transports = BIT(TRANSPORT_UDP), .group = sockets,
+	  .help = "Let the kernel cut and join datagrams; auto: where it can" },
+	{ .key = "zerocopy", .json = "zeroCopy", .type = OPTION_CHOICE, .flags = WIRE, FIELD(spec.zerocopy),
+	  .def = "off", .unit = "", .metavar = "on|off", .scope.transports = BIT(TRANSPORT_TCP), .group = sockets,
+	  .help = "Send without copying into the kernel (MSG_ZEROCOPY)" },
+	{ .key = "sock_buf", .json = "sockBuf", .type = OPTION_SIZE, .flags = WIRE | AUTO, FIELD(spec.sock_buf),
+	  .min = 1 * KI, .max = 1 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", SOCKETS,
+	  .group = sockets, .help = "Send and receive buffer of a socket; auto: the kernel's, UDP receives more" },
+	{ .key = "data_port", .json = "dataPort", .type = OPTION_INT, .flags = WIRE, FIELD(spec.data_port),
+	  .min = 0, .max = 65535, .def = "0", .unit = "", .metavar = "PORT", SOCKETS, .group = sockets,
+	  .help = "Server's first port for data, counted up from there; 0: free ports" },
+
+	{ .key = "null_latency", .json = "nullLatency", .type = OPTION_TIME, .flags = WIRE,
+	  FIELD(spec.null_latency_ns), .min = 0, .max = 10 * S, .def = "1us", .unit = "s", .metavar = "TIME",
+	  NULL_ONLY, .group = null, .help = "One way, from post to completion" },
+	{ .key = "null_rate", .json = "nullRate", .type = OPTION_RATE, .flags = WIRE, FIELD(spec.null_rate),
+	  .min = 0, .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", NULL_ONLY, .group = null,
+	  .help = "Rate of the link that all workers share; 0: without limit" },
+	{ .key = "null_loss", .json = "nullLoss", .type = OPTION_REAL, .flags = WIRE, FIELD(spec.null_loss),
+	  .min = 0, .max = 1, .def = "0", .unit = "", .metavar = "P", NULL_ONLY, .group = null,
+	  .help = "Probability that a message is lost" },
+	{ .key = "seed", .json = "seed", .type = OPTION_INT, .flags = WIRE, FIELD(spec.seed), .min = 0, .max = 1e15,
+	  .def = "1", .unit = "", .metavar = "N", NULL_ONLY, .group = null,
+	  .help = "Start of the random numbers: the same seed loses the same messages" },
+
+	{ .key = "percentiles", .json = "percentiles", .type = OPTION_PERCENTILES, .flags = WIRE,
+	  FIELD(spec.percentiles), .min = 0, .max = 100, .def = "50,90,99,99.9,99.99", .unit = "%",
+	  .metavar = "LIST", LAT, .scope.sides = SIDE_CLIENT, .group = report,
+	  .help = "Latencies to print besides minimum, maximum, mean, median, deviation, 99 % and 99.9 %" },
+	{ .key = "bw_threshold", .json = "bwThreshold", .type = OPTION_REAL, .flags = WIRE,
+	  FIELD(spec.bw_threshold), .min = 0, .max = 1e6, .def = "0", .unit = "Gb/s", .metavar = "RATE", BW,
+	  .scope.sides = SIDE_CLIENT, .group = report,
+	  .help = "Exit with status 2 when the bandwidth is lower; 0: none" },
+	{ .key = "lat_threshold", .json = "latThreshold", .type = OPTION_REAL, .flags = WIRE,
+	  FIELD(spec.lat_threshold), .min = 0, .max = 1e9, .def = "0", .unit = "us", .metavar = "TIME", LAT,
+	  .scope.sides = SIDE_CLIENT, .group = report,
+	  .help = "Exit with status 2 when the median latency is higher; 0: none" },
+	{ .key = "json", .letter = 'j', .json = "outputFile", .type = OPTION_TEXT, .flags = OPTION_VALUE_OPTIONAL,
+	  FIELD(json_path), .present = offsetof(struct request, json), .def = "", .unit = "", .metavar = "PATH",
+	  CLIENT, .group = report, .help = "Write the result as JSON; without PATH ./fabperf_results_TIME.json" },
+	{ .key = "print_json_results", .json = "printJsonOutput", .type = OPTION_FLAG, FIELD(print_json),
+	  .def = "off", .unit = "", .metavar = "", CLIENT, .group = report,
+	  .help = "Print the result as JSON on stdout" },
+	{ .key = "non_interactive", .type = OPTION_FLAG, FIELD(non_interactive), .def = "off", .unit = "",
+	  .metavar = "", .group = report, .help = "No progress bar; also when stdout is no terminal" },
+
+	{ .key = "launch_server", .json = "launchServer", .type = OPTION_CHOICE, FIELD(launch_server), .def = "on",
+	  .unit = "", .metavar = "on|off", CLIENT, .group = launch,
+	  .help = "Start a server when none listens: here directly, elsewhere by ssh; off (or disable): never" },
+	{ .key = "server_device", .json = "serverDevice", .type = OPTION_TEXT, FIELD(server_device), .def = "",
+	  .unit = "", .metavar = "DEVICE", CLIENT, .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK),
+	  .group = launch, .help = "Device of the server; without it as -d" },
+	{ .key = "server_mem_type", .json = "serverMemoryType", .type = OPTION_ENUM, FIELD(server_mem),
+	  .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", CLIENT, .group = launch,
+	  .help = "Kind of memory of the server" },
+	{ .key = "server_cores", .json = "serverCores", .type = OPTION_CORES, FIELD(server_cores), .def = "",
+	  .unit = "", .metavar = "CORES", CLIENT, .group = launch, .help = "Cores of the server; without it as -C" },
+	{ .key = "server_exe", .json = "serverExe", .type = OPTION_TEXT, FIELD(server_exe), .def = "", .unit = "",
+	  .metavar = "PATH", CLIENT, .group = launch,
+	  .help = "Executable to start there; without it this one's path" },
+	{ .key = "server_username", .json = "serverUsername", .type = OPTION_TEXT, FIELD(server_username),
+	  .def = "", .unit = "", .metavar = "NAME", CLIENT, .group = launch, .help = "Name to log in with" },
+	{ .key = "ssh", .json = "ssh", .type = OPTION_TEXT, FIELD(ssh), .def = "ssh", .unit = "",
+	  .metavar = "COMMAND", CLIENT, .group = launch, .help = "Command that reaches the host, with its options" },
+	{ .key = "connect_timeout", .json = "connectTimeout", .type = OPTION_TIME, FIELD(connect_timeout_ns),
+	  .min = 100 * MS, .max = 3600 * S, .def = "10", .unit = "s", .metavar = "TIME", CLIENT, .group = launch,
+	  .help = "Give up when the server cannot be reached or started in that time" },
+
+	{ .key = "port", .json = "port", .type = OPTION_INT, FIELD(control_port), .min = 0, .max = 65535,
+	  .def = "18720", .unit = "", .metavar = "PORT", .group = server,
+	  .help = "TCP port of the control connection; 0: a server takes a free one" },
+	{ .key = "bind", .json = "bind", .type = OPTION_TEXT, FIELD(bind), .def = "", .unit = "",
+	  .metavar = "ADDRESS", SERVER, .group = server, .help = "Address to listen at; without it at all" },
+	{ .key = "once", .type = OPTION_FLAG, FIELD(once), .def = "off", .unit = "", .metavar = "", SERVER,
+	  .group = server, .help = "End after one client" },
+	{ .key = "memory_limit", .type = OPTION_SIZE, .flags = AUTO, FIELD(memory_limit), .min = 1 * MI, .max = 1024
+	  * 1024 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", SERVER, .group = server,
+	  .help = "Most data buffers that one client may ask for; auto: half of this host's memory" },
+	{ .key = "launched", .type = OPTION_FLAG, .flags = OPTION_HIDDEN, FIELD(launched), .def = "off", .unit = "",
+	  .metavar = "", SERVER, .group = server,
+	  .help = "Started by a client: tell port and version on stdout, end when stdin closes" },
+
+	{ .key = "help", .letter = 'h', .type = OPTION_FLAG, FIELD(help), .def = "off", .unit = "", .metavar = "",
+	  .group = other, .help = "Print this" },
+	{ .key = "version", .letter = 'V', .type = OPTION_FLAG, FIELD(version), .def = "off", .unit = "",
+	  .metavar = "", .group = other, .help = "Print the version" },
+};
+/* clang-format on */
+
+const size_t option_count = sizeof(option_rows) / sizeof(option_rows[0]);
+
+const char *driver_kind_name(uint32_t driver)
+{
+	return driver <= DRIVER_NULL ? driver_names[driver] : "?";
+}
+
+const char *transport_name(uint32_t transport)
+{
+	return transport <= TRANSPORT_UDP ? transport_names[transport] : "?";
+}
+
+const char *verb_name(uint32_t verb)
+{
+	return verb <= VERB_ATOMIC_CS ? verb_names[verb] : "?";
+}
+
+const char *metric_name(uint32_t metric)
+{
+	return metric <= METRIC_LAT ? metric_names[metric] : "?";
+}

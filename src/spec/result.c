@@ -1,0 +1,367 @@
+/* Rates, windows, steadiness and loss: every figure but latency, computed once from the counts of all workers. */
+#include "spec/result.h"
+
+#include "base/hist.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEADY_SECONDS   0.99
+#define STEADY_MESSAGES  10000
+#define STEADY_INTERVALS 10
+
+void result_init(struct result *result, const struct request *request, uint32_t ranks)
+{
+	memset(result, 0, sizeof(*result));
+	result->request = *request;
+	result->status = RUN_OK;
+	result->rank = ranks ? calloc(ranks, sizeof(*result->rank)) : NULL;
+	result->ranks = result->rank ? ranks : 0;
+	for (uint32_t i = 0; i < result->ranks; i++)
+		result->rank[i].clock_error_ns = -1;
+}
+
+void result_release(struct result *result)
+{
+	if (!result)
+		return;
+	for (uint32_t i = 0; i < result->ranks; i++)
+		rank_result_release(&result->rank[i]);
+	free(result->rank);
+	result->rank = NULL;
+	result->ranks = 0;
+}
+
+int rank_result_alloc(struct rank_result *rank, uint32_t workers, bool hists)
+{
+	rank->worker = calloc(workers, sizeof(*rank->worker));
+	if (!rank->worker)
+		return -ENOMEM;
+	rank->workers = workers;
+	for (uint32_t i = 0; i < workers; i++) {
+		struct worker_result *worker = &rank->worker[i];
+
+		worker->numa = -1;
+		worker->hist = hists ? malloc(sizeof(*worker->hist)) : NULL;
+		if (worker->hist)
+			hist_init(worker->hist);
+		else if (hists)
+			goto fail;
+	}
+	return 0;
+fail:
+	rank_result_release(rank);
+	return -ENOMEM;
+}
+
+void rank_result_release(struct rank_result *rank)
+{
+	if (!rank)
+		return;
+	for (uint32_t i = 0; i < rank->workers; i++)
+		free(rank->worker[i].hist);
+	free(rank->worker);
+	rank->worker = NULL;
+	rank->workers = 0;
+}
+
+static const struct rank_result *rank_by_role(const struct result *result, bool active)
+{
+	for (uint32_t i = 0; i < result->ranks; i++)
+		if (result->rank[i].active == active)
+			return &result->rank[i];
+	return NULL;
+}
+
+const struct rank_result *result_sender(const struct result *result)
+{
+	return rank_by_role(result, true);
+}
+
+const struct rank_result *result_receiver(const struct result *result)
+{
+	return rank_by_role(result, false);
+}
+
+const struct rank_result *result_authority(const struct result *result)
+{
+	const struct rank_result *sender = result_sender(result), *receiver = result_receiver(result);
+	struct window window;
+
+	if (receiver && receiver->counts_received && rank_window(receiver, &window) && !(sender && sender->delivery))
+		return receiver;
+	return sender;
+}
+
+bool worker_has_window(const struct worker_result *worker)
+{
+	return worker->end_ns > worker->begin_ns;
+}
+
+static double window_seconds(const struct worker_result *worker)
+{
+	return (double)(worker->end_ns - worker->begin_ns) / 1e9;
+}
+
+/* Messages that this side counted inside the window: the active side what it sent, the other what it received. */
+static uint64_t counted(const struct rank_result *rank, const struct worker_result *worker)
+{
+	return rank->active ? worker->sent : worker->received;
+}
+
+struct rate rank_rate(const struct result *result, const struct rank_result *rank)
+{
+	struct rate rate = { 0 };
+	const double size = (double)result->request.spec.size;
+	double per_second = 0;
+	unsigned windows = 0;
+
+	for (uint32_t i = 0; rank && i < rank->workers; i++) {
+		const struct worker_result *worker = &rank->worker[i];
+
+		if (!worker_has_window(worker))
+			continue;
+		windows++;
+		rate.seconds += window_seconds(worker);
+		rate.messages += counted(rank, worker);
+		per_second += (double)counted(rank, worker) / window_seconds(worker);
+	}
+	if (windows)
+		rate.seconds /= windows;
+	rate.bytes = rate.messages * result->request.spec.size;
+	rate.mpps = per_second / 1e6;
+	rate.gbps = per_second * size * 8 / 1e9;
+	return rate;
+}
+
+/* Earliest and latest of the instants seen so far. */
+struct span {
+	int64_t first, last;
+};
+
+static void span_add(struct span *span, int64_t at)
+{
+	span->first = at < span->first ? at : span->first;
+	span->last = at > span->last ? at : span->last;
+}
+
+static double span_seconds(const struct span *span)
+{
+	return (double)(span->last - span->first) / 1e9;
+}
+
+bool rank_window(const struct rank_result *rank, struct window *ret)
+{
+	struct span begin = { INT64_MAX, INT64_MIN }, end = begin;
+	uint64_t outstanding = 0, messages = 0;
+	int64_t bracket = 0;
+	double seconds = 0;
+	unsigned windows = 0;
+
+	for (uint32_t i = 0; rank && i < rank->workers; i++) {
+		const struct worker_result *worker = &rank->worker[i];
+
+		if (!worker_has_window(worker))
+			continue;
+		windows++;
+		seconds += window_seconds(worker);
+		span_add(&begin, worker->begin_ns);
+		span_add(&end, worker->end_ns);
+		outstanding += worker->edge_begin + worker->edge_end;
+		messages += counted(rank, worker);
+		bracket = worker->edge_error_ns > bracket ? worker->edge_error_ns : bracket;
+	}
+	if (!windows)
+		return false;
+	ret->begin_skew = span_seconds(&begin);
+	ret->end_skew = span_seconds(&end);
+	ret->edge_error = rank->active && messages ? (double)outstanding / (double)messages : (double)NAN;
+	ret->edge_bracket = (double)bracket / 1e9;
+	ret->seconds = seconds / windows;
+	ret->begin_ns = begin.first - rank->clock_offset_ns;
+	ret->end_ns = end.last - rank->clock_offset_ns;
+	return true;
+}
+
+double rank_window_skew(const struct rank_result *rank)
+{
+	struct window window;
+
+	return rank_window(rank, &window) ? fmax(window.begin_skew, window.end_skew) : 0;
+}
+
+double rank_edge_error(const struct rank_result *rank)
+{
+	struct window window;
+
+	return rank_window(rank, &window) ? window.edge_error : (double)NAN;
+}
+
+bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret)
+{
+	double user = 0, system = 0, seconds = 0;
+
+	for (uint32_t i = 0; rank && i < rank->workers; i++) {
+		const struct worker_result *worker = &rank->worker[i];
+
+		if (!worker_has_window(worker))
+			continue;
+		user += (double)worker->cpu_user_ns / 1e9;
+		system += (double)worker->cpu_system_ns / 1e9;
+		seconds += window_seconds(worker);
+	}
+	if (seconds <= 0)
+		return false;
+	*ret = (struct cpu_time){ .user = user, .system = system, .percent = 100 * (user + system) / seconds };
+	return true;
+}
+
+/* The coarsest interval length among the workers, of which all others must be whole parts; 0 when there is none. */
+static int64_t common_interval(const struct rank_result *rank)
+{
+	int64_t longest = 0;
+
+	for (uint32_t i = 0; rank && i < rank->workers; i++)
+		longest = rank->worker[i].interval_ns > longest ? rank->worker[i].interval_ns : longest;
+	for (uint32_t i = 0; longest && i < rank->workers; i++)
+		if (rank->worker[i].interval_ns <= 0 || longest % rank->worker[i].interval_ns ||
+		    longest / rank->worker[i].interval_ns > RESULT_INTERVALS)
+			return 0;
+	return longest;
+}
+
+/* A worker that ran by quota may have widened its intervals more often than another: finer ones are summed. */
+static unsigned whole_intervals(const struct worker_result *worker, int64_t interval_ns)
+{
+	return worker->intervals / (unsigned)(interval_ns / worker->interval_ns);
+}
+
+static uint64_t interval_messages(const struct worker_result *worker, int64_t interval_ns, unsigned at)
+{
+	const unsigned fold = (unsigned)(interval_ns / worker->interval_ns);
+	uint64_t messages = 0;
+
+	for (unsigned i = at * fold; i < (at + 1) * fold; i++)
+		messages += worker->interval_msgs[i];
+	return messages;
+}
+
+unsigned rank_intervals(const struct result *result, const struct rank_result *rank, double gbps[RESULT_INTERVALS],
+			double *interval_seconds)
+{
+	const int64_t interval_ns = common_interval(rank);
+	const double bits = (double)result->request.spec.size * 8;
+	unsigned intervals = RESULT_INTERVALS;
+
+	if (!interval_ns)
+		return 0;
+	for (uint32_t i = 0; i < rank->workers; i++) {
+		const unsigned whole = whole_intervals(&rank->worker[i], interval_ns);
+
+		intervals = whole < intervals ? whole : intervals;
+	}
+	for (unsigned at = 0; at < intervals; at++) {
+		uint64_t messages = 0;
+
+		for (uint32_t i = 0; i < rank->workers; i++)
+			messages += interval_messages(&rank->worker[i], interval_ns, at);
+		gbps[at] = (double)messages * bits / (double)interval_ns;
+	}
+	*interval_seconds = (double)interval_ns / 1e9;
+	return intervals;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool rank_steadiness(const struct result *result, const struct rank_result *rank, struct steadiness *ret)
+{
+	double gbps[RESULT_INTERVALS], seconds;
+	const unsigned n = rank_intervals(result, rank, gbps, &seconds);
+
+	if (n < STEADY_INTERVALS)
+		return false;
+	qsort(gbps, n, sizeof(gbps[0]), compare_doubles);
+	*ret = (struct steadiness){
+		.min = gbps[0],
+		.p1 = gbps[(n + 99) / 100 - 1],
+		.median = gbps[(n + 1) / 2 - 1],
+		.max = gbps[n - 1],
+		.interval_seconds = seconds,
+		.intervals = n,
+	};
+	return true;
+}
+
+bool result_is_steady(const struct result *result)
+{
+	const struct rank_result *authority = result_authority(result);
+	const bool lat = result->request.spec.metric == METRIC_LAT;
+	const struct rate rate = rank_rate(result, lat ? result_sender(result) : authority);
+	struct latency latency;
+	uint64_t messages = rate.messages;
+
+	if (lat)
+		messages = result_latency(result, &latency) ? latency.samples : 0;
+	return rate.seconds >= STEADY_SECONDS && messages >= STEADY_MESSAGES;
+}
+
+/* Adds what the receiver's sequence numbers say; false when one of its workers has none. */
+static bool add_sequences(const struct rank_result *receiver, struct loss *loss)
+{
+	for (uint32_t i = 0; i < receiver->workers; i++) {
+		if (!receiver->worker[i].has_loss)
+			return false;
+		loss->duplicated += receiver->worker[i].duplicated;
+		loss->reordered += receiver->worker[i].reordered;
+	}
+	return receiver->workers > 0;
+}
+
+bool result_loss(const struct result *result, struct loss *ret)
+{
+	const struct rank_result *sender = result_sender(result), *receiver = result_receiver(result);
+	struct loss loss = { 0 };
+
+	if (!sender || !receiver || !receiver->counts_received)
+		return false;
+	for (uint32_t i = 0; i < sender->workers; i++)
+		loss.sent += sender->worker[i].total_sent;
+	for (uint32_t i = 0; i < receiver->workers; i++)
+		loss.received += receiver->worker[i].total_received;
+	loss.lost = loss.sent > loss.received ? loss.sent - loss.received : 0;
+	loss.sequenced = add_sequences(receiver, &loss);
+	if (!loss.sequenced)
+		loss.duplicated = loss.reordered = 0;
+	*ret = loss;
+	return true;
+}
+
+int result_bw_threshold(const struct result *result)
+{
+	const struct spec *spec = &result->request.spec;
+
+	if (spec->bw_threshold <= 0 || spec->metric != METRIC_BW)
+		return 0;
+	if (!result->measured)
+		return -1;
+	return rank_rate(result, result_authority(result)).gbps >= spec->bw_threshold ? 1 : -1;
+}
+
+int result_lat_threshold(const struct result *result)
+{
+	const struct spec *spec = &result->request.spec;
+	struct latency latency;
+
+	if (spec->lat_threshold <= 0 || spec->metric != METRIC_LAT)
+		return 0;
+	if (!result->measured || !result_latency(result, &latency))
+		return -1;
+	return latency.median <= spec->lat_threshold ? 1 : -1;
+}

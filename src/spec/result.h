@@ -1,0 +1,196 @@
+/* What was measured: counts, instants and one histogram per worker and side; every figure is computed from them here. */
+#ifndef SPEC_RESULT_H
+#define SPEC_RESULT_H
+
+#include "base/error.h"
+#include "spec/spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct cursor;
+struct hist;
+
+#define RESULT_INTERVALS 256
+#define RESULT_FACTS     40
+#define RESULT_WORKERS   1024 /* most workers of one side */
+
+/* One thing that was used or found, for the report: key for JSON (camelCase), label for people, value as text. */
+struct fact {
+	char key[32];
+	char label[32];
+	char value[96];
+	bool number; /* value is a JSON number */
+};
+
+struct facts {
+	unsigned count;
+	struct fact fact[RESULT_FACTS];
+};
+/* A key that is already there is replaced; what does not fit is cut; a full table stays as it is. */
+void facts_add(struct facts *facts, const char *key, const char *label, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void facts_add_number(struct facts *facts, const char *key, const char *label, long long value);
+const char *facts_get(const struct facts *facts, const char *key); /* NULL when absent */
+
+/* One worker of one side. Instants are ns of this rank's own clock. */
+struct worker_result {
+	uint32_t core;
+	int32_t numa; /* node of its buffers, -1 unknown */
+	uint64_t qps;
+
+	int64_t begin_ns, end_ns; /* the measured window as it was taken */
+	uint64_t sent, received; /* messages completed inside the window */
+	uint64_t edge_begin, edge_end; /* messages outstanding at the two edges */
+	int64_t edge_error_ns; /* width of the bracket in which an edge was taken, the larger of both */
+
+	uint64_t total_sent, total_received; /* from first to last message, warm-up and drain included */
+	bool has_loss; /* lost, duplicated, reordered were measured (by sequence numbers at the receiver) */
+	uint64_t lost, duplicated, reordered;
+	uint64_t timeouts; /* latency: messages given up after the time limit */
+
+	int64_t cpu_user_ns, cpu_system_ns; /* of this thread, in the window */
+
+	int64_t interval_ns; /* length of one interval; the last may be shorter and is left out */
+	uint32_t intervals;
+	uint64_t interval_msgs[RESULT_INTERVALS]; /* messages completed (or received) per interval */
+
+	struct hist *hist; /* latency samples, ns, as measured (round trip or completion); NULL when none */
+	struct error error; /* code != 0: this worker failed */
+};
+
+struct rank_result {
+	char host[SPEC_TEXT]; /* name of the machine */
+	char version[32];
+	bool active; /* sends (requests); else it answers */
+	int64_t clock_offset_ns; /* this rank's clock minus rank 0's */
+	int64_t clock_error_ns; /* half of the best round trip: bound of the offset's error; -1 = not measured */
+	uint64_t rss_bytes; /* resident memory at the end, data buffers included */
+	uint64_t buffer_bytes; /* data buffers */
+	bool delivery; /* a completion at the sender means that the message arrived (RC, null) */
+	bool counts_received; /* this side counts what it received */
+	bool cores_shared; /* two workers, or both sides, share a core */
+	struct facts facts;
+	uint32_t workers;
+	struct worker_result *worker;
+	struct error error;
+};
+
+enum run_status { RUN_OK, RUN_FAILED, RUN_THRESHOLD, RUN_INTERRUPTED };
+
+struct result {
+	struct request request; /* what was run, everything resolved */
+	enum run_status status;
+	struct error error; /* why, when status is RUN_FAILED or RUN_INTERRUPTED */
+	int64_t started_unix_ns; /* wall clock at the start */
+	bool measured; /* traffic ran: the figures below mean something */
+	double setup_seconds; /* from the first control message to connected */
+	double drain_seconds; /* from the end of the traffic until nothing was outstanding */
+	uint32_t ranks; /* 2; rank 0 is the client */
+	struct rank_result *rank;
+};
+
+/* Copies the request; status RUN_OK, nothing measured. Without memory for the ranks it has none. */
+void result_init(struct result *result, const struct request *request, uint32_t ranks);
+void result_release(struct result *result);
+int rank_result_alloc(struct rank_result *rank, uint32_t workers, bool hists); /* -ENOMEM */
+void rank_result_release(struct rank_result *rank);
+
+void rank_result_pack(const struct rank_result *rank, struct buf *to);
+int rank_result_unpack(struct rank_result *ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
+
+/*
+ * Which rank's counts make the figure: the sender's when its completions mean delivery, else the receiver's if it counts
+ * and took a window, else the sender's. The sender is the first active rank, the receiver the first that is not; NULL when there is none.
+ */
+const struct rank_result *result_authority(const struct result *result);
+const struct rank_result *result_sender(const struct result *result);
+const struct rank_result *result_receiver(const struct result *result);
+
+/* Bandwidth of one side: sum over its workers of (messages in its window) / (its window). bit/s of payload, messages/s. */
+struct rate {
+	double gbps; /* 10^9 bit/s */
+	double mpps; /* 10^6 messages/s */
+	double seconds; /* window, averaged over the workers */
+	uint64_t messages, bytes; /* in the window */
+};
+struct rate rank_rate(const struct result *result, const struct rank_result *rank);
+
+/* Whether this worker took a window; what took none has neither counts nor CPU time. */
+bool worker_has_window(const struct worker_result *worker);
+
+/* How this side's window was taken, over its workers. */
+struct window {
+	double begin_skew, end_skew; /* spread of the workers' begin instants and of their end instants, s */
+	double edge_error; /* outstanding at the two edges / counted; NAN when nothing was, and where nothing is sent */
+	double edge_bracket; /* widest bracket in which an edge was taken, s */
+	double seconds; /* as in struct rate */
+	int64_t begin_ns, end_ns; /* earliest begin, latest end, in rank 0's clock */
+};
+bool rank_window(const struct rank_result *rank, struct window *ret); /* false when no worker took one */
+
+/* The larger of the two skews, s, 0 without a window, and edge_error of the above (NAN without a count). */
+double rank_window_skew(const struct rank_result *rank);
+double rank_edge_error(const struct rank_result *rank);
+
+/* CPU time of this side's workers inside their windows, s, and in percent of the windows: 100 = one core busy. */
+struct cpu_time {
+	double user, system;
+	double percent;
+};
+bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret); /* false when no worker took a window */
+
+/* Per-interval total rate of a side in Gb/s: the number of whole intervals all workers have, at most RESULT_INTERVALS. */
+unsigned rank_intervals(const struct result *result, const struct rank_result *rank, double gbps[RESULT_INTERVALS],
+			double *interval_seconds);
+
+/* Steadiness: spread of the above, nearest rank. False when fewer than ten whole intervals. */
+struct steadiness {
+	double min, p1, median, max;
+	double interval_seconds;
+	unsigned intervals;
+};
+bool rank_steadiness(const struct result *result, const struct rank_result *rank, struct steadiness *ret);
+/* At least 1 s (0.99 s pass: a window asked for as 1 s may come out that much shorter) and 10^4 messages; latency: samples. */
+bool result_is_steady(const struct result *result);
+
+/*
+ * Latency of the sender's workers merged, in us as reported: half the round trip, or the completion time (halved says
+ * which). Percentiles: 99, 99.9 and those asked for, ascending, each once.
+ */
+#define RESULT_PERCENTILES (SPEC_MAX_PERCENTILES + 2)
+struct latency {
+	bool halved;
+	uint64_t samples;
+	double min, max, mean, median, stddev;
+	unsigned percentiles;
+	struct {
+		double p, us;
+		uint64_t beyond; /* samples beyond it (below it when p < 50) */
+		bool significant; /* ten or more */
+	} percentile[RESULT_PERCENTILES];
+};
+bool result_latency(const struct result *result, struct latency *ret); /* false when there is no sample */
+bool worker_latency(const struct spec *spec, const struct worker_result *worker,
+		    struct latency *ret); /* of one worker */
+/* All samples of the sender, ns as measured, into an initialised histogram; false when there is none. */
+bool result_hist(const struct result *result, struct hist *into);
+bool latency_is_halved(const struct spec *spec);
+
+/*
+ * Whole-run loss: sent - received from the totals of both sides; false when the receiver does not count. A message that
+ * arrives twice is received once (and duplicated once), so sent = received + lost.
+ */
+struct loss {
+	uint64_t sent, received, lost;
+	bool sequenced; /* duplicated, reordered come from sequence numbers */
+	uint64_t duplicated, reordered;
+};
+bool result_loss(const struct result *result, struct loss *ret);
+
+/* Thresholds: 0 none asked (or it concerns the other metric), 1 passed, -1 missed or nothing was measured. */
+int result_bw_threshold(const struct result *result);
+int result_lat_threshold(const struct result *result);
+
+#endif

@@ -1,0 +1,218 @@
+/* The wire form of one rank's result: written by every rank, read by rank 0 with every count bounded. */
+#include "spec/result.h"
+
+#include "base/buf.h"
+#include "base/hist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKER_MIN    150 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define INSTANT_LIMIT (INT64_C(1) << 61)
+
+/* Plain fields, in wire order: one table writes and reads them. */
+enum field_type { FIELD_U32, FIELD_U64, FIELD_BOOL };
+struct field {
+	size_t offset;
+	enum field_type type;
+};
+
+#define FIELD(type, struct_name, member)                                                                               \
+	{                                                                                                              \
+		offsetof(struct struct_name, member), type                                                             \
+	}
+
+static const struct field rank_fields[] = {
+	FIELD(FIELD_BOOL, rank_result, active),          FIELD(FIELD_U64, rank_result, clock_offset_ns),
+	FIELD(FIELD_U64, rank_result, clock_error_ns),   FIELD(FIELD_U64, rank_result, rss_bytes),
+	FIELD(FIELD_U64, rank_result, buffer_bytes),     FIELD(FIELD_BOOL, rank_result, delivery),
+	FIELD(FIELD_BOOL, rank_result, counts_received), FIELD(FIELD_BOOL, rank_result, cores_shared),
+};
+
+static const struct field worker_fields[] = {
+	FIELD(FIELD_U32, worker_result, core),          FIELD(FIELD_U32, worker_result, numa),
+	FIELD(FIELD_U64, worker_result, qps),           FIELD(FIELD_U64, worker_result, begin_ns),
+	FIELD(FIELD_U64, worker_result, end_ns),        FIELD(FIELD_U64, worker_result, sent),
+	FIELD(FIELD_U64, worker_result, received),      FIELD(FIELD_U64, worker_result, edge_begin),
+	FIELD(FIELD_U64, worker_result, edge_end),      FIELD(FIELD_U64, worker_result, edge_error_ns),
+	FIELD(FIELD_U64, worker_result, total_sent),    FIELD(FIELD_U64, worker_result, total_received),
+	FIELD(FIELD_BOOL, worker_result, has_loss),     FIELD(FIELD_U64, worker_result, lost),
+	FIELD(FIELD_U64, worker_result, duplicated),    FIELD(FIELD_U64, worker_result, reordered),
+	FIELD(FIELD_U64, worker_result, timeouts),      FIELD(FIELD_U64, worker_result, cpu_user_ns),
+	FIELD(FIELD_U64, worker_result, cpu_system_ns), FIELD(FIELD_U64, worker_result, interval_ns),
+	FIELD(FIELD_U32, worker_result, intervals),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void pack_fields(const void *from, const struct field *field, size_t count, struct buf *to)
+{
+	for (; count; count--, field++) {
+		const void *at = (const char *)from + field->offset;
+
+		if (field->type == FIELD_U32)
+			buf_put_u32(to, *(const uint32_t *)at);
+		else if (field->type == FIELD_U64)
+			buf_put_u64(to, *(const uint64_t *)at);
+		else
+			buf_put_u8(to, *(const bool *)at);
+	}
+}
+
+static bool get_bool(struct cursor *from)
+{
+	const uint8_t value = cursor_u8(from);
+
+	if (value > 1)
+		from->failed = -EPROTO;
+	return value == 1;
+}
+
+static void unpack_fields(void *to, const struct field *field, size_t count, struct cursor *from)
+{
+	for (; count; count--, field++) {
+		void *at = (char *)to + field->offset;
+
+		if (field->type == FIELD_U32)
+			*(uint32_t *)at = cursor_u32(from);
+		else if (field->type == FIELD_U64)
+			*(uint64_t *)at = cursor_u64(from);
+		else
+			*(bool *)at = get_bool(from);
+	}
+}
+
+static void pack_error(const struct error *error, struct buf *to)
+{
+	buf_put_u32(to, (uint32_t)error->code);
+	buf_put_string(to, error->text);
+}
+
+static void unpack_error(struct error *ret, struct cursor *from)
+{
+	ret->code = (int)cursor_u32(from);
+	cursor_string(from, ret->text, sizeof(ret->text));
+	if (ret->code > 0)
+		from->failed = -EPROTO;
+}
+
+static void pack_facts(const struct facts *facts, struct buf *to)
+{
+	buf_put_u32(to, facts->count);
+	for (unsigned i = 0; i < facts->count; i++) {
+		buf_put_string(to, facts->fact[i].key);
+		buf_put_string(to, facts->fact[i].label);
+		buf_put_string(to, facts->fact[i].value);
+		buf_put_u8(to, facts->fact[i].number);
+	}
+}
+
+static void unpack_facts(struct facts *ret, struct cursor *from)
+{
+	const uint32_t count = cursor_u32(from);
+
+	if (count > RESULT_FACTS)
+		from->failed = -EPROTO;
+	for (uint32_t i = 0; i < count && !from->failed; i++) {
+		struct fact *fact = &ret->fact[i];
+
+		cursor_string(from, fact->key, sizeof(fact->key));
+		cursor_string(from, fact->label, sizeof(fact->label));
+		cursor_string(from, fact->value, sizeof(fact->value));
+		fact->number = get_bool(from);
+		ret->count = i + 1;
+	}
+}
+
+static void pack_worker(const struct worker_result *worker, struct buf *to)
+{
+	pack_fields(worker, worker_fields, COUNT(worker_fields), to);
+	for (uint32_t i = 0; i < worker->intervals; i++)
+		buf_put_u64(to, worker->interval_msgs[i]);
+	pack_error(&worker->error, to);
+	buf_put_u8(to, worker->hist != NULL);
+	if (worker->hist)
+		hist_pack(worker->hist, to);
+}
+
+static int unpack_hist(struct worker_result *ret, struct cursor *from)
+{
+	if (!get_bool(from) || from->failed)
+		return 0;
+	ret->hist = malloc(sizeof(*ret->hist));
+	if (!ret->hist)
+		return -ENOMEM;
+	return hist_unpack(ret->hist, from);
+}
+
+/* Instants far from any clock would overflow the differences that are taken of them. */
+static bool is_instant(int64_t ns)
+{
+	return ns > -INSTANT_LIMIT && ns < INSTANT_LIMIT;
+}
+
+static bool worker_is_sane(const struct worker_result *worker)
+{
+	return is_instant(worker->begin_ns) && is_instant(worker->end_ns) && worker->edge_error_ns >= 0 &&
+	       worker->cpu_user_ns >= 0 && worker->cpu_system_ns >= 0 && worker->interval_ns >= 0 &&
+	       worker->intervals <= RESULT_INTERVALS;
+}
+
+static int unpack_worker(struct worker_result *ret, struct cursor *from)
+{
+	unpack_fields(ret, worker_fields, COUNT(worker_fields), from);
+	if (from->failed || !worker_is_sane(ret))
+		return -EPROTO;
+	for (uint32_t i = 0; i < ret->intervals; i++)
+		ret->interval_msgs[i] = cursor_u64(from);
+	unpack_error(&ret->error, from);
+	return unpack_hist(ret, from);
+}
+
+void rank_result_pack(const struct rank_result *rank, struct buf *to)
+{
+	buf_put_string(to, rank->host);
+	buf_put_string(to, rank->version);
+	pack_fields(rank, rank_fields, COUNT(rank_fields), to);
+	pack_facts(&rank->facts, to);
+	pack_error(&rank->error, to);
+	buf_put_u32(to, rank->workers);
+	for (uint32_t i = 0; i < rank->workers; i++)
+		pack_worker(&rank->worker[i], to);
+}
+
+static int unpack_workers(struct rank_result *ret, struct cursor *from)
+{
+	const uint32_t workers = cursor_u32(from);
+	int rc = 0;
+
+	if (from->failed || workers > RESULT_WORKERS || workers > from->left / WORKER_MIN)
+		return -EPROTO;
+	if (workers)
+		rc = rank_result_alloc(ret, workers, false);
+	for (uint32_t i = 0; i < workers && rc == 0; i++)
+		rc = unpack_worker(&ret->worker[i], from);
+	return rc;
+}
+
+int rank_result_unpack(struct rank_result *ret, struct cursor *from)
+{
+	struct rank_result rank = { 0 };
+	int rc;
+
+	cursor_string(from, rank.host, sizeof(rank.host));
+	cursor_string(from, rank.version, sizeof(rank.version));
+	unpack_fields(&rank, rank_fields, COUNT(rank_fields), from);
+	unpack_facts(&rank.facts, from);
+	unpack_error(&rank.error, from);
+	rc = unpack_workers(&rank, from);
+	if (rc == 0 && (from->failed || !is_instant(rank.clock_offset_ns) || rank.clock_error_ns < -1))
+		rc = -EPROTO;
+	if (rc) {
+		rank_result_release(&rank);
+		return rc;
+	}
+	*ret = rank;
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* What is asked for: struct spec is one test as plain data (it travels), struct request adds what stays on this host. */
+#ifndef SPEC_SPEC_H
+#define SPEC_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct cursor;
+struct error;
+
+#define SPEC_AUTO            UINT64_MAX /* a number that the program chooses: written "auto", replaced before it is used */
+#define SPEC_NAME            64
+#define SPEC_TEXT            256
+#define SPEC_MAX_PERCENTILES 16
+
+enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL };
+enum transport { TRANSPORT_AUTO, TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, TRANSPORT_TCP, TRANSPORT_UDP };
+enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_ATOMIC_FA, VERB_ATOMIC_CS };
+enum metric { METRIC_BW, METRIC_LAT };
+enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
+enum mem_kind { MEM_HOST };
+
+/* One test. Every field has its row in options.c (with default, range and unit); numbers may be SPEC_AUTO where the row says so. */
+struct spec {
+	uint32_t driver, transport, verb, metric; /* the enums above */
+	uint32_t mem;
+	char device[SPEC_NAME]; /* RDMA device or network interface; empty = the driver chooses */
+
+	uint64_t size; /* bytes a message */
+	int64_t duration_ns; /* length of the measured window; ignored when iterations > 0 */
+	uint64_t iterations; /* messages per QP; 0 = by duration */
+	int64_t warmup_ns; /* before the window */
+	uint64_t warmup_iterations; /* messages per QP before the window instead of warmup_ns; 0 = by time */
+	int64_t end_margin_ns; /* traffic goes on that long after the window, not counted */
+
+	uint64_t workers; /* threads a side, each with its own port (device context, CQ) */
+	char cores[SPEC_TEXT], exclude_cores[SPEC_TEXT];
+	uint64_t qps; /* per worker */
+	uint64_t tx_depth, rx_depth; /* messages outstanding / receives posted per QP */
+	uint64_t cq_mod; /* every n-th work request is signalled */
+	uint64_t post_batch; /* messages a post (doorbell, system call) */
+	uint64_t inline_size; /* bytes up to which payload travels in the work request */
+	uint64_t max_rd_atomic;
+	uint64_t working_set; /* bytes of data buffers a worker */
+	uint32_t events; /* enum choice: sleep for completions instead of polling */
+	uint32_t rdma_cm; /* enum choice */
+	uint32_t post_api; /* enum choice: on = ibv_wr_*, off = ibv_post_send */
+
+	uint64_t port; /* RDMA device's physical port */
+	uint64_t gid_index, mtu, service_level, traffic_class, flow_label, hop_limit, pkey_index;
+	uint64_t qp_timeout, retry_count, rnr_retry, min_rnr_timer;
+
+	uint32_t gso, zerocopy; /* enum choice */
+	uint64_t sock_buf; /* bytes, SO_SNDBUF and SO_RCVBUF */
+	uint64_t data_port; /* passive side's first data port; 0 = ephemeral */
+
+	int64_t null_latency_ns; /* -r null: from post to completion, one way */
+	uint64_t null_rate; /* -r null: bit/s of the whole link, shared by all workers; 0 = infinite */
+	double null_loss; /* -r null: probability 0 ... 1 that a message is lost */
+	uint64_t seed;
+
+	double percentiles[SPEC_MAX_PERCENTILES]; /* to report, ascending, 0-terminated when fewer */
+	double bw_threshold, lat_threshold; /* Gb/s, us; 0 = none */
+	int64_t report_interval_ns; /* live lines; 0 = none */
+};
+
+/* A command line: the test and everything that concerns this host only. */
+struct request {
+	struct spec spec;
+	uint64_t given[4]; /* bit i: row i of the option table was set by the user */
+	uint64_t spelled[4]; /* bit i: ... with its long name, so that sentences can name it as it was written */
+
+	char host[SPEC_TEXT]; /* server; empty = this process is the server */
+	uint64_t control_port;
+	char bind[SPEC_NAME];
+	uint32_t launch_server; /* enum choice: off = never start one */
+	int64_t connect_timeout_ns;
+	char ssh[SPEC_TEXT];
+	char server_device[SPEC_NAME], server_cores[SPEC_TEXT], server_exe[SPEC_TEXT], server_username[SPEC_NAME];
+	uint32_t server_mem;
+	bool once; /* server: end after one client */
+	bool launched; /* server: started by a client: port and version on stdout, ends when stdin closes */
+	uint64_t memory_limit; /* server: bytes that one client may make it allocate */
+
+	bool json; /* write the result as JSON */
+	char json_path[SPEC_TEXT]; /* empty = a default name with the time */
+	bool print_json;
+	bool non_interactive;
+	bool help, version;
+};
+
+/* Fills every field with its row's default. */
+void request_init(struct request *request);
+
+/*
+ * Replaces what follows from other options: transport, driver, verb, size, depths, batch ... (rules.c). rdma_device:
+ * whether the host that asks has an RDMA device at all / device_is_rdma: whether -d names one (false when no -d).
+ * Then checks the whole: every option that was given has an effect, every combination is legal. 0 or -EINVAL and a
+ * sentence that names the options as the user wrote them and the legal values. For a server (no host) only what was
+ * given is checked; "auto" stays.
+ */
+struct request_host {
+	bool has_rdma; /* this host has an RDMA device */
+	bool device_is_rdma; /* -d names one */
+};
+int request_resolve(struct request *request, const struct request_host *host, struct error *err);
+
+/*
+ * The combination rules alone, for a test that came from elsewhere: nothing is open that had to be resolved, legal verb
+ * for the transport, size, depths, counts of cores. 0 or -EINVAL and a sentence.
+ */
+int spec_check(const struct spec *spec, struct error *err);
+
+/*
+ * A server decides nothing about a test, but test options given on its command line are conditions: a client's test
+ * that differs from one of them is refused. device, cores, exclude_cores and mem_type are no conditions but this
+ * host's own values. 0, or -EINVAL and a sentence that names the first difference.
+ */
+int request_admits(const struct request *server, const struct spec *test, struct error *err);
+
+/* Legal verbs of a transport as a bit mask (1 << enum verb) for a metric; 0 = the transport has none. */
+uint32_t transport_verbs(enum transport transport, enum metric metric);
+bool transport_is_socket(enum transport transport);
+
+/* Whether the passive side takes part in each message (send, write_imm: it posts receives). */
+bool verb_is_two_sided(enum verb verb);
+bool verb_is_atomic(enum verb verb);
+
+/* Names as they are written on the command line ("RC", "write_imm", "bw", "ibv"). */
+const char *transport_name(uint32_t transport);
+const char *verb_name(uint32_t verb);
+const char *metric_name(uint32_t metric);
+const char *driver_kind_name(uint32_t driver);
+
+/* The test in its wire form: one "key=value" line per row that differs from its default; read back by the same setter. */
+void spec_pack(const struct spec *spec, struct buf *to);
+/* -EPROTO / -EINVAL with a sentence: unknown key, bad value, value out of range, line too long, not a test option. */
+int spec_unpack(struct spec *ret, struct cursor *from, struct error *err);
+
+#endif

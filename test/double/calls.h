@@ -1,0 +1,48 @@
+/*
+ * Calls of libibverbs that the stand-in device answers and that FABPERF_DOUBLE can make fail: CALL(name, when), when
+ * saying what a run must do to reach it. The tests read this table, too.
+ */
+#ifndef DOUBLE_CALLS_H
+#define DOUBLE_CALLS_H
+
+/* clang-format off */
+#define DOUBLE_CALLS(CALL)                     \
+	CALL(ibv_get_device_list, setup)       \
+	CALL(ibv_get_device_name, setup)       \
+	CALL(ibv_get_device_guid, never)       \
+	CALL(ibv_open_device, setup)           \
+	CALL(ibv_query_device, setup)          \
+	CALL(ibv_query_device_ex, never)       \
+	CALL(ibv_query_port, setup)            \
+	CALL(ibv_query_gid, never)             \
+	CALL(ibv_query_gid_ex, never)          \
+	CALL(ibv_query_gid_table, setup)       \
+	CALL(ibv_query_pkey, never)            \
+	CALL(ibv_alloc_pd, setup)              \
+	CALL(ibv_reg_mr, setup)                \
+	CALL(ibv_create_comp_channel, events)  \
+	CALL(ibv_create_cq, setup)             \
+	CALL(ibv_create_qp, post)              \
+	CALL(ibv_create_qp_ex, wr)             \
+	CALL(ibv_modify_qp, setup)             \
+	CALL(ibv_query_qp, setup)              \
+	CALL(ibv_create_ah, ud)                \
+	CALL(ibv_post_send, post)              \
+	CALL(ibv_wr_complete, wr)              \
+	CALL(ibv_post_recv, receive)           \
+	CALL(ibv_poll_cq, run)                 \
+	CALL(ibv_req_notify_cq, events)        \
+	CALL(ibv_get_cq_event, events)         \
+	CALL(ibv_destroy_ah, end_ud)           \
+	CALL(ibv_destroy_qp, end)              \
+	CALL(ibv_destroy_cq, end)              \
+	CALL(ibv_destroy_comp_channel, end_events) \
+	CALL(ibv_dereg_mr, end)                \
+	CALL(ibv_dealloc_pd, end)              \
+	CALL(ibv_close_device, end)
+/* clang-format on */
+
+#define DOUBLE_CALL_ENUM(name, when) CALL_##name,
+enum call { DOUBLE_CALLS(DOUBLE_CALL_ENUM) CALL_COUNT };
+
+#endif

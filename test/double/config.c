@@ -1,0 +1,232 @@
+/* Reads FABPERF_DOUBLE, the shape of the stand-in device and the faults asked for; a mistake in it ends the process. */
+#include "double.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct config parsed = {
+	.devices = 1,
+	.inline_max = 256,
+	.max_qp = 8192,
+	.max_qp_wr = 16384,
+	.max_cqe = 4194303,
+	.max_rd_atomic = 16,
+	.atomics = true,
+	.wr_api = true,
+	.mtu = IBV_MTU_4096,
+	.gone_after = UINT64_MAX,
+};
+const struct config *const config = &parsed;
+
+#define CALL_NAME(name, when) #name,
+static const char *const call_name[] = { DOUBLE_CALLS(CALL_NAME) };
+
+#define STATUS(name) [IBV_WC_##name] = #name
+static const char *const status_name[] = {
+	STATUS(SUCCESS),	STATUS(LOC_LEN_ERR),	    STATUS(LOC_QP_OP_ERR),  STATUS(LOC_EEC_OP_ERR),
+	STATUS(LOC_PROT_ERR),	STATUS(WR_FLUSH_ERR),	    STATUS(MW_BIND_ERR),    STATUS(BAD_RESP_ERR),
+	STATUS(LOC_ACCESS_ERR), STATUS(REM_INV_REQ_ERR),    STATUS(REM_ACCESS_ERR), STATUS(REM_OP_ERR),
+	STATUS(RETRY_EXC_ERR),	STATUS(RNR_RETRY_EXC_ERR),  STATUS(REM_ABORT_ERR),  STATUS(FATAL_ERR),
+	STATUS(GENERAL_ERR),	STATUS(RESP_TIMEOUT_ERR),
+};
+
+static bool to_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	*ret = strtoull(text, &end, 10);
+	return !*end;
+}
+
+/* A number, or the position of the name in the table. */
+static bool to_name(const char *text, const char *const *names, size_t count, uint64_t *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (names[i] && strcmp(names[i], text) == 0) {
+			*ret = i;
+			return true;
+		}
+	}
+	return to_number(text, ret) && *ret < count;
+}
+
+static bool to_errno(const char *text, uint64_t *ret)
+{
+	for (int i = 1; i < 134; i++) {
+		const char *name = strerrorname_np(i);
+
+		if (name && strcmp(name, text) == 0) {
+			*ret = (uint64_t)i;
+			return true;
+		}
+	}
+	return to_number(text, ret) && *ret > 0 && *ret < 134;
+}
+
+/* Cuts text at the first colon and returns what follows it, "" when nothing does. */
+static char *rest_of(char *text)
+{
+	char *colon = strchr(text, ':');
+
+	if (!colon)
+		return text + strlen(text);
+	*colon = '\0';
+	return colon + 1;
+}
+
+static bool add(const struct fault *fault)
+{
+	if (parsed.fault_count == FAULTS_MAX)
+		return false;
+	parsed.faults[parsed.fault_count++] = *fault;
+	return true;
+}
+
+/* CALL:ERRNO[:NTH] */
+static bool add_fail(char *text)
+{
+	struct fault fault = { .kind = FAULT_FAIL, .nth = 1 };
+	char *code = rest_of(text), *nth = rest_of(code);
+	uint64_t call;
+
+	if (!to_name(text, call_name, CALL_COUNT, &call) || !to_errno(code, &fault.value))
+		return false;
+	if (*nth && !to_number(nth, &fault.nth))
+		return false;
+	fault.call = (enum call)call;
+	return add(&fault);
+}
+
+/* N:VALUE, or N alone; "P%" for drop. */
+static bool add_message(enum fault_kind kind, char *text)
+{
+	struct fault fault = { .kind = kind };
+	char *value = rest_of(text), *end;
+	bool status = kind == FAULT_STATUS || kind == FAULT_RECV_STATUS;
+
+	if (kind == FAULT_DROP && strchr(text, '%')) {
+		fault.share = strtod(text, &end) / 100;
+		return strcmp(end, "%") == 0 && fault.share > 0 && fault.share <= 1 && add(&fault);
+	}
+	if (!to_number(text, &fault.nth))
+		return false;
+	if (status && !to_name(value, status_name, sizeof(status_name) / sizeof(*status_name), &fault.value))
+		return false;
+	if ((kind == FAULT_FLIP || kind == FAULT_DELAY) && !to_number(value, &fault.value))
+		return false;
+	if (kind == FAULT_DELAY)
+		fault.value *= 1000;
+	return add(&fault);
+}
+
+static bool set_mtu(const char *text)
+{
+	for (int mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++) {
+		uint64_t bytes;
+
+		if (to_number(text, &bytes) && bytes == UINT64_C(128) << mtu) {
+			parsed.mtu = (enum ibv_mtu)mtu;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_number(const char *key, const char *text)
+{
+	static const struct {
+		const char *key;
+		size_t offset;
+	} rows[] = {
+		{ "devices", offsetof(struct config, devices) },     { "inline", offsetof(struct config, inline_max) },
+		{ "max_qp", offsetof(struct config, max_qp) },	     { "max_qp_wr", offsetof(struct config, max_qp_wr) },
+		{ "max_cqe", offsetof(struct config, max_cqe) },
+		{ "max_rd_atomic", offsetof(struct config, max_rd_atomic) },
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].key, key) != 0)
+			continue;
+		if (!to_number(text, &value) || value > INT32_MAX)
+			return false;
+		*(uint32_t *)((char *)&parsed + rows[i].offset) = (uint32_t)value;
+		return parsed.devices <= DEVICES_MAX;
+	}
+	return strcmp(key, "gone") == 0 && to_number(text, &parsed.gone_after);
+}
+
+/* A word with only these values, or a flag without one. */
+static bool set_word(const char *key, const char *text)
+{
+	static const struct {
+		const char *key, *text;
+		size_t offset;
+		bool value;
+	} rows[] = {
+		{ "atomic", "none", offsetof(struct config, atomics), false },
+		{ "atomic", "hca", offsetof(struct config, atomics), true },
+		{ "link", "ib", offsetof(struct config, infiniband), true },
+		{ "link", "eth", offsetof(struct config, infiniband), false },
+		{ "port", "down", offsetof(struct config, port_down), true },
+		{ "port", "up", offsetof(struct config, port_down), false },
+		{ "memlock", "", offsetof(struct config, memlock), true },
+		{ "no_wr_api", "", offsetof(struct config, wr_api), false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].key, key) == 0 && strcmp(rows[i].text, text) == 0) {
+			*(bool *)((char *)&parsed + rows[i].offset) = rows[i].value;
+			return true;
+		}
+	}
+	return set_number(key, text);
+}
+
+static bool set(const char *key, char *text)
+{
+	static const struct {
+		const char *key;
+		enum fault_kind kind;
+	} faults[] = {
+		{ "status", FAULT_STATUS }, { "recv_status", FAULT_RECV_STATUS }, { "flip", FAULT_FLIP },
+		{ "drop", FAULT_DROP },	    { "dup", FAULT_DUP },		  { "delay", FAULT_DELAY },
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (strcmp(faults[i].key, key) == 0)
+			return add_message(faults[i].kind, text);
+	if (strcmp(key, "fail") == 0)
+		return add_fail(text);
+	if (strcmp(key, "mtu") == 0)
+		return set_mtu(text);
+	if (strcmp(key, "gids") == 0)
+		return config_gids(&parsed, text);
+	return set_word(key, text);
+}
+
+static __attribute__((constructor)) void read_config(void)
+{
+	const char *text = getenv("FABPERF_DOUBLE");
+	char *copy = strdup(text ? text : ""), *save = NULL;
+
+	for (char *word = copy ? strtok_r(copy, ",", &save) : NULL; word; word = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!set(word, value ? value : word + strlen(word))) {
+			dprintf(STDERR_FILENO, "FABPERF_DOUBLE: '%s' is wrong in '%s'\n", word, text);
+			_exit(125);
+		}
+	}
+	free(copy);
+	if (!parsed.gid_count)
+		config_gids(&parsed, parsed.infiniband ? "ib/fe80::ad" :
+							 "v1/fe80::ad+v2/fe80::ad+v1/10.77.0.1+v2/10.77.0.1");
+}

@@ -1,0 +1,63 @@
+/* Decides which call fails and which message is harmed, by counting both. */
+#include "double.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+static _Atomic uint64_t calls[CALL_COUNT], messages, received;
+
+int fails(enum call call)
+{
+	uint64_t number = atomic_fetch_add(&calls[call], 1) + 1;
+
+	for (uint32_t i = 0; i < config->fault_count; i++) {
+		const struct fault *fault = &config->faults[i];
+
+		if (fault->kind == FAULT_FAIL && fault->call == call && (!fault->nth || fault->nth == number))
+			return (int)fault->value;
+	}
+	return 0;
+}
+
+void *fails_pointer(int code)
+{
+	errno = code;
+	return NULL;
+}
+
+uint64_t fault_message(void)
+{
+	return atomic_fetch_add(&messages, 1) + 1;
+}
+
+uint64_t fault_received(void)
+{
+	return atomic_fetch_add(&received, 1) + 1;
+}
+
+bool fault_gone(uint64_t number)
+{
+	return number > config->gone_after;
+}
+
+/* The same messages are lost in every run: splitmix64 of their number. */
+static double chance(uint64_t number)
+{
+	uint64_t z = number * 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (double)((z ^ z >> 31) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+const struct fault *fault_find(enum fault_kind kind, uint64_t number)
+{
+	for (uint32_t i = 0; i < config->fault_count; i++) {
+		const struct fault *fault = &config->faults[i];
+		bool hit = fault->share > 0 ? chance(number) < fault->share : !fault->nth || fault->nth == number;
+
+		if (fault->kind == kind && hit)
+			return fault;
+	}
+	return NULL;
+}

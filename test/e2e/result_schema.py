@@ -1,0 +1,51 @@
+"""The schema of result documents: check(document) raises a readable AssertionError where the document breaks a rule."""
+import json
+from pathlib import Path
+
+import jsonschema
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[2] / 'docs' / 'result.schema.json').read_text())
+jsonschema.Draft202012Validator.check_schema(SCHEMA)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def check(document):
+    """Returns the document (text is parsed first); raises AssertionError with the places that are wrong."""
+    if isinstance(document, (str, bytes)):
+        document = json.loads(document)
+    errors = [deepest(error) for error in VALIDATOR.iter_errors(document)]
+    assert not errors, '\n'.join(f'{"/".join(map(str, e.absolute_path))}: {e.message[:300]}' for e in errors)
+    for connection in document['connections']:
+        check_connection(connection)
+    return document
+
+
+def deepest(error):
+    """Of the alternatives that all failed, the one that came furthest."""
+    while error.context:
+        error = max(error.context, key=lambda e: len(e.absolute_path))
+    return error
+
+
+def check_connection(connection):
+    """What a schema can't say: figures that must agree with each other."""
+    loss = connection['loss']
+    if loss and loss['received'] <= loss['sent']:
+        assert loss['sent'] == loss['received'] + loss['lost'], loss
+    latency = connection['results']['latResults']
+    if latency:
+        check_latency(latency)
+    bandwidth = connection['results']['bwResults']
+    if bandwidth:
+        size = connection['testConfig']['resourceConfig']['operations'][0]['msgSize']
+        assert bandwidth['bytes'] == bandwidth['messages'] * size
+        assert abs(bandwidth['bwGbSec'] - bandwidth['msgRateMpps'] * size * 8 / 1000) <= 1e-6 * bandwidth['bwGbSec']
+
+
+def check_latency(latency):
+    """min <= percentiles in order <= max, and a histogram that holds every sample."""
+    values = [row['usec'] for row in latency['percentiles']]
+    assert values == sorted(values), values
+    assert latency['minUsec'] <= latency['medianUsec'] <= latency['maxUsec']
+    assert all(latency['minUsec'] <= value <= latency['maxUsec'] for value in values)
+    assert sum(row[2] for row in latency['histogram']) == latency['samples']
