@@ -137,22 +137,29 @@ static int report(struct client *client, int rc, struct error *err)
 	return status;
 }
 
+static int carry_out(struct client *client, struct error *err)
+{
+	int rc = resolve(client->request, err);
+
+	if (rc < 0)
+		return rc;
+	client->result.request = *client->request;
+	clock_init(&client->clock, false);
+	rc = interrupt_watch(&client->interrupted, err);
+	if (rc == 0)
+		rc = topo_open(&client->topo, err);
+	return rc == 0 ? run(client, err) : rc;
+}
+
 int cmd_client(struct request *request)
 {
 	struct client client = { .request = request };
 	struct error err = { 0 };
-	int rc = resolve(request, &err);
+	int rc;
 
-	if (rc < 0)
-		return cmd_complain(&err);
 	result_init(&client.result, request, 2);
 	progress_init(&client.view, stderr, !request->non_interactive);
-	clock_init(&client.clock, false);
-	rc = interrupt_watch(&client.interrupted, &err);
-	if (rc == 0)
-		rc = topo_open(&client.topo, &err);
-	if (rc == 0)
-		rc = run(&client, &err);
+	rc = carry_out(&client, &err);
 	rc = report(&client, rc, &err);
 	topo_close(client.topo);
 	result_release(&client.result);

@@ -88,15 +88,15 @@ static int open_queue(struct ib_port *p, struct error *err)
 	errno = 0;
 	p->pd = ibv_alloc_pd(p->context);
 	if (!p->pd)
-		return refused(p, "a protection domain", err);
+		return refused(p, "a protection domain (ibv_alloc_pd)", err);
 	if (p->spec->events == CHOICE_ON) {
 		p->channel = ibv_create_comp_channel(p->context);
 		if (!p->channel || fcntl(p->channel->fd, F_SETFL, O_NONBLOCK))
-			return refused(p, "a completion channel (--events)", err);
+			return refused(p, "a completion channel for --events (ibv_create_comp_channel)", err);
 	}
 	p->cq = ibv_create_cq(p->context, (int)cq_entries(p), NULL, p->channel, 0);
 	if (!p->cq)
-		return refused(p, "a completion queue", err);
+		return refused(p, "a completion queue (ibv_create_cq)", err);
 	return 0;
 }
 
@@ -124,10 +124,10 @@ static int reg_failed(const struct ib_port *p, size_t size, int code, struct err
 	if (code == -ENOMEM && limit.rlim_cur != RLIM_INFINITY)
 		return error_set(
 			err, code,
-			"cannot register %zu bytes with RDMA device %s: at most %llu bytes may be locked "
+			"cannot register %zu bytes with RDMA device %s (ibv_reg_mr): at most %llu bytes may be locked "
 			"(RLIMIT_MEMLOCK): raise it with 'ulimit -l unlimited' or in /etc/security/limits.conf",
 			size, p->name, (unsigned long long)limit.rlim_cur);
-	return error_sys(err, code, "cannot register %zu bytes with RDMA device %s", size, p->name);
+	return error_sys(err, code, "cannot register %zu bytes with RDMA device %s (ibv_reg_mr)", size, p->name);
 }
 
 static int open_scratch(struct ib_port *p, struct error *err)

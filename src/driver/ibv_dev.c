@@ -39,13 +39,13 @@ static int read_port(struct ib_port *p, struct ibv_context *context, struct erro
 	int rc = ibv_query_device(context, &p->dev);
 
 	if (rc)
-		return error_sys(err, -rc, "cannot query RDMA device %s", name);
+		return error_sys(err, -rc, "cannot query RDMA device %s (ibv_query_device)", name);
 	if (p->num < 1 || p->num > p->dev.phys_port_cnt)
 		return error_set(err, -EINVAL, "RDMA device %s has no port %u: it has 1 to %u", name, p->num,
 				 p->dev.phys_port_cnt);
 	rc = ibv_query_port(context, p->num, &p->attr);
 	if (rc)
-		return error_sys(err, -rc, "cannot query port %u of RDMA device %s", p->num, name);
+		return error_sys(err, -rc, "cannot query port %u of RDMA device %s (ibv_query_port)", p->num, name);
 	if (p->attr.state != IBV_PORT_ACTIVE)
 		return error_set(err, -ENETDOWN,
 				 "port %u of RDMA device %s is not active but %s: check the cable and '%s'", p->num,
@@ -61,7 +61,7 @@ static int try_device(struct ib_port *p, struct ibv_device *device, struct error
 	int rc;
 
 	if (!context)
-		return error_sys(err, errno ? -errno : -EIO, "cannot open RDMA device %s", ibv_get_device_name(device));
+		return error_sys(err, errno ? -errno : -EIO, "cannot open RDMA device %s (ibv_open_device)", ibv_get_device_name(device));
 	rc = read_port(p, context, err);
 	if (rc) {
 		ibv_close_device(context);

@@ -83,7 +83,7 @@ static int take_event(struct ib_port *p)
 	if (ibv_get_cq_event(p->channel, &cq, &context))
 		return errno == EINTR || errno == EAGAIN
 			       ? 0
-			       : error_sys(&p->port.err, -errno, "cannot take a completion event of %s", p->name);
+			       : error_sys(&p->port.err, -errno, "cannot take a completion event of %s (ibv_get_cq_event)", p->name);
 	p->armed = false;
 	if (++p->unacked == EVENTS_PER_ACK) {
 		ibv_ack_cq_events(p->cq, p->unacked);
@@ -97,7 +97,7 @@ static int arm(struct ib_port *p)
 	int rc = ibv_req_notify_cq(p->cq, 0);
 
 	if (rc)
-		return error_sys(&p->port.err, rc > 0 ? -rc : rc, "cannot ask %s for a completion event", p->name);
+		return error_sys(&p->port.err, rc > 0 ? -rc : rc, "cannot ask %s for a completion event (ibv_req_notify_cq)", p->name);
 	p->armed = true;
 	return refill(p); /* what arrived before the queue was armed makes no event */
 }

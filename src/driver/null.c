@@ -2,6 +2,7 @@
 #include "driver/null.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/units.h"
 #include "driver/seq.h"
 #include "mem/mem.h"
 #include "spec/result.h"
@@ -36,15 +37,17 @@ struct null_port {
 	struct port base;
 	const struct port_conf conf;
 	bool instant; /* no rate and no latency: a message completes as soon as it is posted */
-	bool echo; /* latency: each message is answered by the device */
+	bool latency_test; /* posts happen at the true instant: one message is under way at a time */
+	bool echo; /* latency of a ping-pong: each message is answered by the device */
 	bool counts; /* the passive side is told what was sent, and counts */
 	uint64_t step; /* fixed point: time that one message occupies this port's share of the link */
-	uint64_t latency; /* fixed point */
+	uint64_t delay; /* fixed point: the programmed latency */
 	uint64_t link_free; /* fixed point: when the last accepted message has left */
 	uint64_t now; /* fixed point: the device's idea of now, see post_timed */
 	uint64_t polled; /* fixed point: true instant of the last poll */
 	uint32_t head, tail; /* runs[head ... tail) wait */
 	struct null_run *runs;
+	struct null_run *open; /* instant: the run that the next post of its endpoint joins */
 	struct null_ep **eps;
 	uint32_t ep_count;
 	int64_t told_ns;
@@ -104,12 +107,13 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 		null_close(&port->base);
 		return error_set(err, -ENOMEM, "no memory for a null device");
 	}
-	port->latency = fixed(spec->null_latency_ns);
+	port->delay = fixed(spec->null_latency_ns);
+	port->latency_test = spec->metric == METRIC_LAT;
 	if (spec->null_rate)
 		port->step = (uint64_t)(bits * 1e9 * (double)conf->workers / (double)spec->null_rate *
 						(double)(1 << FRACTION_BITS) +
 					0.5);
-	port->instant = !port->latency && !port->step;
+	port->instant = !port->delay && !port->step;
 	port->echo = spec->metric == METRIC_LAT && latency_is_halved(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));
 	*ret = &port->base;
@@ -135,10 +139,12 @@ static void null_facts(const struct port *base, struct facts *ret)
 {
 	const struct null_port *port = (const struct null_port *)base;
 	const struct spec *spec = port->conf.spec;
+	char text[UNITS_TEXT];
 
 	facts_add(ret, "device", "Device", "null (arithmetic on the clock, no network)");
-	facts_add_number(ret, "nullLatencyNs", "Programmed latency ns", spec->null_latency_ns);
-	facts_add_number(ret, "nullRateBitSec", "Programmed rate bit/s", (long long)spec->null_rate);
+	facts_add(ret, "nullLatency", "Programmed latency", "%s", units_format_time(spec->null_latency_ns, text));
+	facts_add(ret, "nullRate", "Programmed rate, bit/s", "%s",
+		  spec->null_rate ? units_format_rate(spec->null_rate, text) : "without limit");
 	facts_add(ret, "nullLoss", "Programmed loss", "%g", spec->null_loss);
 }
 
@@ -218,15 +224,10 @@ static struct null_run *push(struct null_port *port, struct null_ep *ep, unsigne
 	return run;
 }
 
-/* With neither rate nor latency: completions of one endpoint in a row are one run. */
+/* With neither rate nor latency: completions of one endpoint in a row are one run, which stays open. */
 static int post_instant(struct null_port *port, struct null_ep *ep, unsigned n)
 {
-	struct null_run *last = &port->runs[(port->tail - 1) % NULL_RUNS];
-
-	if (port->head != port->tail && last->ep == ep)
-		last->count += n;
-	else
-		push(port, ep, n, DONE_TX, 0);
+	port->open = push(port, ep, n, DONE_TX, 0);
 	return (int)n;
 }
 
@@ -246,19 +247,19 @@ static int post_timed(struct null_port *port, struct null_ep *ep, unsigned n)
 {
 	uint64_t start = port->now, first;
 
-	if (port->echo || !start || port->head == port->tail) {
+	if (port->latency_test || !start || port->head == port->tail) {
 		uint64_t true_now = fixed(clock_now(port->conf.clock));
 
-		if (port->echo || !start || is_pause(port, true_now))
+		if (port->latency_test || !start || is_pause(port, true_now))
 			start = true_now;
 	}
 	if (start < port->link_free)
 		start = port->link_free;
 	port->link_free = start + n * port->step;
-	first = start + port->step + port->latency;
+	first = start + port->step + port->delay;
 	if (port->echo) {
 		push(port, ep, n, DONE_TX, first);
-		push(port, ep, n, DONE_RX, first + port->step + port->latency);
+		push(port, ep, n, DONE_RX, first + port->step + port->delay);
 	} else {
 		push(port, ep, n, DONE_TX, first);
 	}
@@ -271,6 +272,11 @@ static int null_post(struct ep *base, unsigned n, unsigned flags)
 	struct null_port *port = null_port(base);
 
 	(void)flags;
+	if (port->open && port->open->ep == ep) {
+		ep->next += n;
+		port->open->count += n;
+		return (int)n;
+	}
 	if (port->tail - port->head > NULL_RUNS - 2)
 		return 0;
 	ep->next += n;
@@ -369,6 +375,7 @@ static int poll_runs(struct null_port *port, struct done *done, int max)
 		port->head++;
 	}
 	port->polled = now;
+	port->open = NULL;
 	return found;
 }
 

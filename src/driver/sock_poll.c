@@ -7,7 +7,7 @@
 
 #define FEW          4 /* up to so many receiving endpoints are simply tried in turn; more are asked for by epoll */
 #define READY        64 /* endpoints that one epoll_wait names */
-#define SLEEP_MIN_NS 4000000LL /* shorter sleeps go by ppoll: the socket's own time-out counts in timer ticks */
+#define SLEEP_MIN_NS 1000000LL /* shorter sleeps go by ppoll; the socket's own time-out may last a timer tick longer */
 #define SLEEP_MAX_NS (1LL << 30)
 
 static int watch(struct sock_port *p, struct sock_ep *ep, struct error *err)
@@ -195,19 +195,31 @@ static nfds_t add_receiving(struct sock_port *p, nfds_t n)
 	return n;
 }
 
-/* Nothing is done or blocked on either side: there is something to do at once, or there never will be. */
+/* Whether to sleep inside a receive call: one endpoint receives, none waits for room, and the time-out is not too short. */
+static bool sleeps_in_receive(const struct sock_port *p, int64_t timeout_ns)
+{
+	return p->rx_count == 1 && timeout_ns >= SLEEP_MIN_NS && !(p->eps == 1 && p->ep[0]->tx_blocked);
+}
+
+/*
+ * Nothing is done or blocked on either side: there is something to do at once, or there never will be.
+ * A sleeping ping-pong waits for the other side's message: its own completion, which poll would give at once, comes
+ * with that message and does not cut the sleep short.
+ */
 int sock_wait(struct port *port, int64_t timeout_ns)
 {
 	struct sock_port *p = (struct sock_port *)port;
 	nfds_t n;
 
-	if (p->done_count || timeout_ns <= 0)
+	if ((p->rx_count == 1 && p->rx[0]->rx_done) || timeout_ns <= 0)
+		return 0;
+	if (p->lazy && sleeps_in_receive(p, timeout_ns))
+		return wait_receive(p, p->rx[0], timeout_ns);
+	if (p->done_count)
 		return 0;
 	n = add_sending(p, 0);
-	if (p->rx_count == 1 && n == 0 && timeout_ns >= SLEEP_MIN_NS)
-		return p->rx[0]->rx_done ? 0 : wait_receive(p, p->rx[0], timeout_ns);
-	if (p->rx_count == 1 && p->rx[0]->rx_done)
-		return 0;
+	if (n == 0 && sleeps_in_receive(p, timeout_ns))
+		return wait_receive(p, p->rx[0], timeout_ns);
 	n = add_receiving(p, n);
 	return n ? sleep_on(p, n, timeout_ns) : 0;
 }

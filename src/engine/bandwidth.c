@@ -9,13 +9,15 @@
 /* Posts on one endpoint until its window or quota is used up or the driver is full. */
 static inline int post_room(struct flow *flow, struct flow_ep *fep, uint32_t batch, uint32_t depth)
 {
+	int (*const post)(struct ep *, unsigned, unsigned) = flow->drv->post;
+
 	for (;;) {
 		uint32_t n = fep->left < batch ? (uint32_t)fep->left : batch;
 		int rc;
 
 		if (n == 0 || depth - fep->outstanding < n)
 			return 0;
-		rc = flow->drv->post(fep->ep, n, n == fep->left ? POST_LAST : 0);
+		rc = post(fep->ep, n, n == fep->left ? POST_LAST : 0);
 		if (__builtin_expect(rc <= 0, 0)) {
 			flow->kick |= rc == 0;
 			return rc < 0 ? flow_fail(flow) : 0;

@@ -40,15 +40,6 @@ uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint3
 	return 2 * round_up(stride * slots, 64) * spec->qps;
 }
 
-static bool wants_block(const struct spec *spec, const struct caps *caps)
-{
-	if (!caps->can_wait)
-		return false;
-	if (spec->events == CHOICE_AUTO)
-		return transport_is_socket((enum transport)spec->transport) && spec->metric == METRIC_BW;
-	return spec->events == CHOICE_ON;
-}
-
 /* The passive side has no part in it: the device answers alone, or nothing reaches it. */
 static bool is_idle(const struct flow *flow)
 {
@@ -118,7 +109,7 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	rc = check_caps(flow, err);
 	if (rc < 0)
 		return rc;
-	flow->block = wants_block(flow->spec, &flow->caps);
+	flow->block = flow->spec->events == CHOICE_ON;
 	flow->idle = is_idle(flow);
 	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
 	bytes = flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);

@@ -7,9 +7,12 @@
 #include "orch/reach.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define SHARE_NS   2000000000LL /* for one address to accept a connection */
 #define HELLO_NS   5000000000LL /* for what listens to answer our hello */
@@ -141,15 +144,32 @@ static int connect_started(const struct reach *reach, const char *where, const s
 		reach->request->host, ready->port);
 }
 
-/* Numeric form of the host's first address, for a server here to listen on. */
+/* Whether a server here can listen on the address: /etc/hosts may well name one that is switched off. */
+static bool can_listen(const struct addrinfo *address)
+{
+	const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage any_port = { 0 };
+	bool can;
+
+	memcpy(&any_port, address->ai_addr, address->ai_addrlen);
+	if (address->ai_family == AF_INET6)
+		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&any_port)->sin_port = 0;
+	can = fd >= 0 && !bind(fd, (const struct sockaddr *)&any_port, address->ai_addrlen);
+	if (fd >= 0)
+		close(fd);
+	return can;
+}
+
+/* Numeric form of the host's first address that a server here can listen on. */
 static int own_address(const struct reach *reach, char *ret, socklen_t size, struct error *err)
 {
-	const struct addrinfo *one = reach->list;
-	const int rc = getnameinfo(one->ai_addr, one->ai_addrlen, ret, size, NULL, 0, NI_NUMERICHOST);
-
-	return rc ? error_set(err, -EHOSTUNREACH, "cannot write the address of host '%s': %s", reach->request->host,
-			      gai_strerror(rc))
-		  : 0;
+	for (const struct addrinfo *one = reach->list; one; one = one->ai_next)
+		if (can_listen(one) && !getnameinfo(one->ai_addr, one->ai_addrlen, ret, size, NULL, 0, NI_NUMERICHOST))
+			return 0;
+	return error_set(err, -EADDRNOTAVAIL, "no address of host '%s' can be listened on: name another of this host's",
+			 reach->request->host);
 }
 
 static int start_server(const struct reach *reach, char *where, socklen_t size, struct launch **ret, struct error *err)

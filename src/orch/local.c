@@ -84,7 +84,7 @@ int local_start(const struct request *request, const char *bind, const struct cl
 	words_add(&words, "--bind=%s", bind);
 	/* The link works also when the file it names was replaced since we started. */
 	return launch_spawn(request->server_exe[0] ? request->server_exe : "/proc/self/exe", &words, request->host,
-			    clock, ret, err);
+			    false, clock, ret, err);
 }
 
 int local_explain(const struct launch *launch, int status, const struct request *request, struct error *err)

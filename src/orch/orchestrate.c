@@ -208,8 +208,8 @@ static int join_flows(struct run *run, struct error *err)
 /* A test that came from rank 0 is checked before anything is sized by it; the reason goes back with comm_agree. */
 static void check_test(const struct run *run, struct error *ret)
 {
-	if (spec_check(&run->spec, ret) == 0 && run->conf->conditions)
-		request_admits(run->conf->conditions, &run->spec, ret);
+	if (!run->conf->conditions || request_admits(run->conf->conditions, &run->spec, ret) == 0)
+		spec_check(&run->spec, ret);
 }
 
 static int set_up(struct run *run, const struct request *request, struct error *err)

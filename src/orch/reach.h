@@ -59,10 +59,10 @@ struct launch {
 };
 
 /*
- * Starts a command (path: executable, looked up in PATH without a slash) that ends when we do. -ENOENT, -EACCES ...
+ * Starts a command (path: executable, looked up in PATH without a slash) that ends when we do. remote: it is an ssh. -ENOENT, -EACCES ...
  * of the executable come with a sentence.
  */
-int launch_spawn(const char *path, struct words *words, const char *host, const struct clock *clock,
+int launch_spawn(const char *path, struct words *words, const char *host, bool remote, const struct clock *clock,
 		 struct launch **ret, struct error *err);
 /* Waits for its end and reaps it: its wait status, or -ETIMEDOUT. */
 int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status);

@@ -93,10 +93,12 @@ int words_split(struct words *words, const char *text, struct error *err)
 }
 
 /*
- * In the child. SIGTERM when we die (also by SIGKILL); Ctrl-C is ours to handle: the server must stay to give its part
- * of the result. report: tells the parent why exec failed.
+ * In the child. SIGTERM when we die (also by SIGKILL). Ctrl-C is ours to handle, the server must stay to give its part
+ * of the result: a server here has a process group of its own; an ssh stays in ours, so that it may ask at the terminal
+ * where the user wants that, and ignores it. report: tells the parent why exec failed.
  */
-static void __attribute__((noreturn)) become(const char *path, char **argv, pid_t parent, const int fds[3], int report)
+static void __attribute__((noreturn))
+become(const char *path, char **argv, pid_t parent, bool remote, const int fds[3], int report)
 {
 	sigset_t none;
 	int code;
@@ -106,7 +108,10 @@ static void __attribute__((noreturn)) become(const char *path, char **argv, pid_
 		_exit(1);
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, NULL);
-	signal(SIGINT, SIG_IGN);
+	if (remote)
+		signal(SIGINT, SIG_IGN);
+	else
+		setpgid(0, 0);
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(fds[0], 0) >= 0 && dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0)
 		execvp(path, argv);
@@ -179,7 +184,7 @@ static int start(struct launch *launch, const char *path, char **argv, struct pi
 	if (launch->pid < 0)
 		return -errno;
 	if (launch->pid == 0)
-		become(path, argv, parent, fds, pipes->report[1]);
+		become(path, argv, parent, launch->remote, fds, pipes->report[1]);
 	close(pipes->report[1]);
 	pipes->report[1] = -1;
 	launch->pidfd = pidfd_open(launch->pid, 0);
@@ -196,7 +201,7 @@ static int start(struct launch *launch, const char *path, char **argv, struct pi
 	return -code;
 }
 
-int launch_spawn(const char *path, struct words *words, const char *host, const struct clock *clock,
+int launch_spawn(const char *path, struct words *words, const char *host, bool remote, const struct clock *clock,
 		 struct launch **ret, struct error *err)
 {
 	struct launch *launch = calloc(1, sizeof(*launch));
@@ -205,6 +210,7 @@ int launch_spawn(const char *path, struct words *words, const char *host, const 
 
 	rc = launch ? pipes_open(&pipes) : -ENOMEM;
 	if (!rc) {
+		launch->remote = remote;
 		rc = words->failed ? -E2BIG : start(launch, path, words->word, &pipes);
 		if (rc < 0)
 			pipes_close(&pipes);
@@ -230,7 +236,13 @@ int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status)
 	struct pollfd poll_fd = { .fd = launch->pidfd, .events = POLLIN };
 	int64_t left;
 
-	while (launch->pid && waitpid(launch->pid, ret_status, WNOHANG) != launch->pid) {
+	pid_t pid;
+
+	while (launch->pid && (pid = waitpid(launch->pid, ret_status, WNOHANG)) != launch->pid) {
+		if (pid < 0 && errno == ECHILD) { /* whoever started us ignores SIGCHLD: it is gone without a status */
+			*ret_status = 0;
+			break;
+		}
 		left = deadline_ns - clock_now(launch->clock);
 		if (left <= 0)
 			return -ETIMEDOUT;

@@ -83,10 +83,7 @@ int ssh_start(const struct request *request, const struct clock *clock, int64_t 
 	}
 	words_add(&words, "%s", request->host);
 	words_add(&words, "%s", command);
-	rc = launch_spawn(words.word[0], &words, request->host, clock, ret, err);
-	if (!rc)
-		(*ret)->remote = true;
-	return rc;
+	return launch_spawn(words.word[0], &words, request->host, true, clock, ret, err);
 }
 
 /* What ssh says when it fails, and what to tell the user instead, @ = the host's name. The first that fits. */

@@ -12,7 +12,7 @@ void block_window(const struct page *page, const struct result *result); /* stea
 void block_workers(const struct page *page, const struct result *result); /* a line each, when there are several */
 void block_notes(const struct page *page, const struct result *result); /* what a reader must know about the figures */
 void block_threshold(const struct page *page, const struct result *result);
-void block_conditions(const struct page *page, const struct result *result); /* what was used on both sides, with the options */
+void block_conditions(const struct page *page, const struct result *result); /* what was used, and the options */
 void block_options(const struct page *page, const struct result *result); /* what was given, what was chosen */
 
 /* "half round trip", "completion": what a latency is; "write", "UC" ... come from spec.h. */

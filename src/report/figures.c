@@ -125,36 +125,38 @@ void block_figures(const struct page *page, const struct result *result)
 		bandwidth(page, result);
 }
 
-static void steadiness(const struct page *page, const struct result *result)
+/* Latency tests give messages, not bits: the size says nothing there. */
+static void steadiness(const struct page *page, const struct spec *spec, const struct steadiness *steady)
 {
-	const struct spec *spec = &result->request.spec;
 	const bool lat = spec->metric == METRIC_LAT;
 	const double scale = lat ? 125.0 / (double)(spec->size ? spec->size : 1) : 1; /* Gb/s to Mpps */
 	const char *unit = lat ? "Mpps" : "Gbit/sec";
-	const struct rank_result *rank = lat ? result_sender(result) : result_authority(result);
 	char seconds[UNITS_TEXT], value[UNITS_TEXT], remark[2 * UNITS_TEXT];
-	struct steadiness steady;
 
-	if (!rank_steadiness(result, rank, &steady))
-		return;
-	snprintf(remark, sizeof(remark), "of %u intervals of %s", steady.intervals,
-		 units_format_time((int64_t)llround(steady.interval_seconds * 1e9), seconds));
-	page_text(page, "Lowest interval", units_format_figure(steady.min * scale, value), unit, remark);
-	page_figure(page, "1% interval", steady.p1 * scale, unit);
-	page_figure(page, "Median interval", steady.median * scale, unit);
-	page_figure(page, "Highest interval", steady.max * scale, unit);
+	snprintf(remark, sizeof(remark), "of %u intervals of %s", steady->intervals,
+		 units_format_time((int64_t)llround(steady->interval_seconds * 1e9), seconds));
+	page_text(page, "Lowest interval", units_format_figure(steady->min * scale, value), unit, remark);
+	page_figure(page, "1% interval", steady->p1 * scale, unit);
+	page_figure(page, "Median interval", steady->median * scale, unit);
+	page_figure(page, "Highest interval", steady->max * scale, unit);
 }
 
 void block_window(const struct page *page, const struct result *result)
 {
 	const bool lat = result->request.spec.metric == METRIC_LAT;
 	const struct rank_result *rank = lat ? result_sender(result) : result_authority(result);
-	const double edge_error = rank_edge_error(result_sender(result));
+	const double edge_error = lat ? (double)NAN : rank_edge_error(result_sender(result));
+	const bool several = rank && rank->workers > 1;
+	struct steadiness steady;
+	const bool known = rank_steadiness(result, rank, &steady);
 
-	steadiness(page, result);
-	if (rank && rank->workers > 1)
+	if (known || several || !isnan(edge_error))
+		page_blank(page);
+	if (known)
+		steadiness(page, &result->request.spec, &steady);
+	if (several)
 		page_figure(page, "Window skew", rank_window_skew(rank) * 1e6, "usec");
-	if (!lat && !isnan(edge_error))
+	if (!isnan(edge_error))
 		page_figure(page, "Edge error", 100 * edge_error, "%");
 }
 

@@ -11,7 +11,7 @@
 #define BAR_CELLS  40
 #define CLEAR_LINE "\r\033[K"
 
-enum progress_phase { PHASE_NONE, PHASE_PREPARING, PHASE_TRAFFIC };
+enum shown { SHOWN_NOTHING, SHOWN_PREPARING, SHOWN_TRAFFIC }; /* values of last_phase */
 
 static bool is_terminal(FILE *to)
 {
@@ -26,10 +26,10 @@ void progress_init(struct progress_view *view, FILE *to, bool interactive)
 	*view = (struct progress_view){ .to = to, .enabled = interactive && is_terminal(to), .live = true };
 }
 
-static void begin(struct progress_view *view, enum progress_phase phase)
+static void begin(struct progress_view *view, enum shown shown)
 {
 	fputs(CLEAR_LINE, view->to);
-	view->last_phase = phase;
+	view->last_phase = (int)shown;
 	view->line_open = true;
 }
 
@@ -39,7 +39,7 @@ void progress_preparing(struct progress_view *view, const char *what, double sec
 
 	if (!view->enabled)
 		return;
-	begin(view, PHASE_PREPARING);
+	begin(view, SHOWN_PREPARING);
 	fprintf(view->to, "%s %c (%.0fs)", what, spinner[view->spin++ % 4], floor(seconds));
 	view->spin %= 4;
 	fflush(view->to);
@@ -70,7 +70,7 @@ void progress_traffic(struct progress_view *view, double elapsed, double total)
 	}
 	fraction = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
 	bar(fraction, cells);
-	begin(view, PHASE_TRAFFIC);
+	begin(view, SHOWN_TRAFFIC);
 	if (fraction < 1)
 		fprintf(view->to, "Running traffic [%s] %d%% (%.0f/%.0fs, ~%.0fs remaining)", cells,
 			(int)(100 * fraction), floor(elapsed), ceil(total), ceil(total - elapsed));
@@ -104,5 +104,5 @@ void progress_end(struct progress_view *view)
 {
 	if (view->enabled)
 		clear(view);
-	view->last_phase = PHASE_NONE;
+	view->last_phase = SHOWN_NOTHING;
 }

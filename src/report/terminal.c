@@ -4,6 +4,8 @@
 #include "report/blocks.h"
 #include "report/page.h"
 
+#include <strings.h>
+
 static void title(const struct page *page, const struct result *result)
 {
 	const struct spec *spec = &result->request.spec;
@@ -20,7 +22,7 @@ static void title(const struct page *page, const struct result *result)
 static void outcome(const struct page *page, const struct result *result)
 {
 	const bool failed = result->status == RUN_FAILED;
-	const char *reason = result->error.text;
+	const char *reason = strcasecmp(result->error.text, "interrupted") ? result->error.text : "";
 
 	if (!failed && result->status != RUN_INTERRUPTED)
 		return;
@@ -38,7 +40,6 @@ void report_terminal(FILE *to, const struct result *result)
 	outcome(&page, result);
 	if (result->measured) {
 		block_figures(&page, result);
-		page_blank(&page);
 		block_window(&page, result);
 		block_workers(&page, result);
 		block_notes(&page, result);

@@ -195,7 +195,7 @@ const struct option_row option_rows[] = {
 	  .help = "Server's first port for data, counted up from there; 0: free ports" },
 
 	{ .key = "null_latency", .json = "nullLatency", .type = OPTION_TIME, .flags = WIRE,
-	  FIELD(spec.null_latency_ns), .min = 0, .max = 10 * S, .def = "1us", .unit = "s", .metavar = "TIME",
+	  FIELD(spec.null_latency_ns), .min = 0, .max = 10 * S, .def = "0", .unit = "s", .metavar = "TIME",
 	  NULL_ONLY, .group = null, .help = "One way, from post to completion" },
 	{ .key = "null_rate", .json = "nullRate", .type = OPTION_RATE, .flags = WIRE, FIELD(spec.null_rate),
 	  .min = 0, .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", NULL_ONLY, .group = null,

@@ -102,7 +102,8 @@ int rank_result_unpack(struct rank_result *ret, struct cursor *from); /* -EPROTO
 
 /*
  * Which rank's counts make the figure: the sender's when its completions mean delivery, else the receiver's if it counts
- * and took a window, else the sender's. The sender is the first active rank, the receiver the first that is not; NULL when there is none.
+ * and took a window, else the sender's. The sender is the first active rank, the receiver the first that is not; NULL
+ * when there is none.
  */
 const struct rank_result *result_authority(const struct result *result);
 const struct rank_result *result_sender(const struct result *result);
@@ -176,7 +177,6 @@ bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		    struct latency *ret); /* of one worker */
 /* All samples of the sender, ns as measured, into an initialised histogram; false when there is none. */
 bool result_hist(const struct result *result, struct hist *into);
-bool latency_is_halved(const struct spec *spec);
 
 /*
  * Whole-run loss: sent - received from the totals of both sides; false when the receiver does not count. A message that

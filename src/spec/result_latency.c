@@ -49,7 +49,7 @@ static void latency_of(const struct spec *spec, const struct hist *hist, struct 
 {
 	const bool halved = latency_is_halved(spec);
 	const double us = halved ? 1 / 2000.0 : 1 / 1000.0; /* reported us in one measured ns */
-	double wanted[RESULT_PERCENTILES];
+	double wanted[RESULT_PERCENTILES] = { 0 };
 
 	*ret = (struct latency){
 		.halved = halved,

@@ -1,6 +1,7 @@
 /* Completes a request with what follows from its options, and checks the whole. */
 #include "base/topo.h"
 #include "spec/legal.h"
+#include "spec/result.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,12 +11,13 @@
 #define PACKET_SIZE 1024 /* UD and UDP: fits every usual MTU */
 #define SMALL_SIZE  8 /* latency, atomics */
 
-#define BW_TX_DEPTH 128
-#define RX_DEPTH    512
-#define RDMA_BATCH  16
-#define UDP_BATCH   64
-#define TCP_CALL    (512u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
-#define TCP_BATCH   1024
+#define BW_TX_DEPTH  128
+#define LAT_TX_DEPTH 32 /* one message is under way; the rest are completions not yet reaped */
+#define RX_DEPTH     512
+#define RDMA_BATCH   16
+#define UDP_BATCH    64
+#define TCP_CALL     (512u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
+#define TCP_BATCH    1024
 
 /* --- words that go into a command line of ssh --- */
 
@@ -149,13 +151,21 @@ static uint64_t default_batch(const struct spec *spec)
 	return within(RDMA_BATCH, 1, spec->tx_depth);
 }
 
+/* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
+static uint64_t default_cq_mod(const struct spec *spec)
+{
+	if (spec->metric == METRIC_LAT && latency_is_halved(spec) && !transport_is_socket(spec->transport))
+		return within(spec->tx_depth / 2, 1, spec->tx_depth);
+	return spec->post_batch;
+}
+
 /* Sockets have no queues of their own: their depths are what one call carries. */
 static void resolve_depths(struct spec *spec)
 {
 	const bool socket = transport_is_socket(spec->transport);
 
 	if (spec->tx_depth == SPEC_AUTO && !socket)
-		spec->tx_depth = spec->metric == METRIC_LAT ? 1 : BW_TX_DEPTH;
+		spec->tx_depth = spec->metric == METRIC_LAT ? LAT_TX_DEPTH : BW_TX_DEPTH;
 	if (spec->post_batch == SPEC_AUTO)
 		spec->post_batch = default_batch(spec);
 	if (spec->tx_depth == SPEC_AUTO)
@@ -165,7 +175,7 @@ static void resolve_depths(struct spec *spec)
 	if (spec->rx_depth == SPEC_AUTO)
 		spec->rx_depth = verb_is_two_sided(spec->verb) ? RX_DEPTH : 1;
 	if (spec->cq_mod == SPEC_AUTO)
-		spec->cq_mod = spec->post_batch;
+		spec->cq_mod = default_cq_mod(spec);
 }
 
 /* A polling loop is what latency is about, and what a device wants; streams over sockets leave the cores to the kernel. */
@@ -215,71 +225,4 @@ int request_resolve(struct request *request, const struct request_host *host, st
 		return resolve_client(request, host, err);
 	rc = resolve_workers(request, err);
 	return rc ? rc : request_check_values(request, err);
-}
-
-/* A test that arrives has every value that the sizes of buffers and queues follow from. */
-static int check_complete(const struct request *request, struct error *err)
-{
-	const int rows[] = { ROW(spec.driver),   ROW(spec.transport), ROW(spec.verb),       ROW(spec.size),
-			     ROW(spec.tx_depth), ROW(spec.rx_depth),  ROW(spec.post_batch), ROW(spec.cq_mod) };
-	char value[OPTION_VALUE_MAX];
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(option_get(request, rows[i], value, sizeof(value)), "auto"))
-			return error_set(err, -EINVAL, "the test leaves %s open", name_of(request, rows[i]).text);
-	return 0;
-}
-
-int spec_check(const struct spec *spec, struct error *err)
-{
-	struct request request;
-
-	memset(&request, 0, sizeof(request));
-	memset(request.given, 0xff, sizeof(request.given));
-	request.spec = *spec;
-	return check_complete(&request, err) ? -EINVAL : request_check_values(&request, err);
-}
-
-/* A client's value that this host replaces by its own or chooses by itself. */
-static bool is_own(int row)
-{
-	return row == ROW(spec.device) || row == ROW(spec.cores) || row == ROW(spec.exclude_cores) ||
-	       row == ROW(spec.mem);
-}
-
-/* A condition on one kind of end is not met by a test that uses the other. */
-static int admits_ends(const struct request *server, const struct spec *test, struct error *err)
-{
-	const int duration = ROW(spec.duration_ns), warmup = ROW(spec.warmup_ns);
-
-	if (option_given(server, duration) && test->iterations)
-		return error_set(err, -EINVAL,
-				 "this server was started with %s, but the client's test ends by iterations",
-				 naming_of(server, duration).text);
-	if (option_given(server, warmup) && test->warmup_iterations)
-		return error_set(err, -EINVAL,
-				 "this server was started with %s, but the client's test warms up by iterations",
-				 naming_of(server, warmup).text);
-	return 0;
-}
-
-int request_admits(const struct request *server, const struct spec *test, struct error *err)
-{
-	struct request client;
-	char value[OPTION_VALUE_MAX], asked[OPTION_VALUE_MAX];
-
-	if (admits_ends(server, test, err))
-		return -EINVAL;
-	memset(&client, 0, sizeof(client));
-	client.spec = *test;
-	for (int row = 0; row < (int)option_count; row++) {
-		if (!option_given(server, row) || !(option_rows[row].flags & OPTION_WIRE) || is_own(row))
-			continue;
-		option_get(server, row, value, sizeof(value));
-		option_get(&client, row, asked, sizeof(asked));
-		if (strcmp(value, "auto") != 0 && strcmp(value, asked) != 0)
-			return error_set(err, -EINVAL, "this server was started with %s, but the client's test has %s",
-					 naming_of(server, row).text, asked);
-	}
-	return 0;
 }

@@ -115,7 +115,7 @@ int spec_check(const struct spec *spec, struct error *err);
 /*
  * A server decides nothing about a test, but test options given on its command line are conditions: a client's test
  * that differs from one of them is refused. device, cores, exclude_cores and mem_type are no conditions but this
- * host's own values. 0, or -EINVAL and a sentence that names the first difference.
+ * host's own values (which the test already has in place of the client's). 0, or -EINVAL and a sentence that names the first difference.
  */
 int request_admits(const struct request *server, const struct spec *test, struct error *err);
 
@@ -126,6 +126,9 @@ bool transport_is_socket(enum transport transport);
 /* Whether the passive side takes part in each message (send, write_imm: it posts receives). */
 bool verb_is_two_sided(enum verb verb);
 bool verb_is_atomic(enum verb verb);
+
+/* Whether a latency test reports half of a round trip; reads and atomics are completion times, which are not halved. */
+bool latency_is_halved(const struct spec *spec);
 
 /* Names as they are written on the command line ("RC", "write_imm", "bw", "ibv"). */
 const char *transport_name(uint32_t transport);

@@ -26,11 +26,11 @@ static const char *const call_name[] = { DOUBLE_CALLS(CALL_NAME) };
 
 #define STATUS(name) [IBV_WC_##name] = #name
 static const char *const status_name[] = {
-	STATUS(SUCCESS),	STATUS(LOC_LEN_ERR),	    STATUS(LOC_QP_OP_ERR),  STATUS(LOC_EEC_OP_ERR),
-	STATUS(LOC_PROT_ERR),	STATUS(WR_FLUSH_ERR),	    STATUS(MW_BIND_ERR),    STATUS(BAD_RESP_ERR),
-	STATUS(LOC_ACCESS_ERR), STATUS(REM_INV_REQ_ERR),    STATUS(REM_ACCESS_ERR), STATUS(REM_OP_ERR),
-	STATUS(RETRY_EXC_ERR),	STATUS(RNR_RETRY_EXC_ERR),  STATUS(REM_ABORT_ERR),  STATUS(FATAL_ERR),
-	STATUS(GENERAL_ERR),	STATUS(RESP_TIMEOUT_ERR),
+	STATUS(SUCCESS),        STATUS(LOC_LEN_ERR),       STATUS(LOC_QP_OP_ERR),  STATUS(LOC_EEC_OP_ERR),
+	STATUS(LOC_PROT_ERR),   STATUS(WR_FLUSH_ERR),      STATUS(MW_BIND_ERR),    STATUS(BAD_RESP_ERR),
+	STATUS(LOC_ACCESS_ERR), STATUS(REM_INV_REQ_ERR),   STATUS(REM_ACCESS_ERR), STATUS(REM_OP_ERR),
+	STATUS(RETRY_EXC_ERR),  STATUS(RNR_RETRY_EXC_ERR), STATUS(REM_ABORT_ERR),  STATUS(FATAL_ERR),
+	STATUS(GENERAL_ERR),    STATUS(RESP_TIMEOUT_ERR),
 };
 
 static bool to_number(const char *text, uint64_t *ret)
@@ -102,26 +102,36 @@ static bool add_fail(char *text)
 	return add(&fault);
 }
 
-/* N:VALUE, or N alone; "P%" for drop. */
+/* What follows the number of a message; nothing for drop and dup. */
+static bool to_value(enum fault_kind kind, const char *text, uint64_t *ret)
+{
+	switch (kind) {
+	case FAULT_STATUS:
+	case FAULT_RECV_STATUS:
+		return to_name(text, status_name, sizeof(status_name) / sizeof(*status_name), ret);
+	case FAULT_FLIP:
+		return to_number(text, ret);
+	case FAULT_DELAY:
+		if (!to_number(text, ret))
+			return false;
+		*ret *= 1000; /* us to ns */
+		return true;
+	default:
+		return !*text;
+	}
+}
+
+/* N[:VALUE]; drop also takes P%. */
 static bool add_message(enum fault_kind kind, char *text)
 {
 	struct fault fault = { .kind = kind };
 	char *value = rest_of(text), *end;
-	bool status = kind == FAULT_STATUS || kind == FAULT_RECV_STATUS;
 
 	if (kind == FAULT_DROP && strchr(text, '%')) {
 		fault.share = strtod(text, &end) / 100;
 		return strcmp(end, "%") == 0 && fault.share > 0 && fault.share <= 1 && add(&fault);
 	}
-	if (!to_number(text, &fault.nth))
-		return false;
-	if (status && !to_name(value, status_name, sizeof(status_name) / sizeof(*status_name), &fault.value))
-		return false;
-	if ((kind == FAULT_FLIP || kind == FAULT_DELAY) && !to_number(value, &fault.value))
-		return false;
-	if (kind == FAULT_DELAY)
-		fault.value *= 1000;
-	return add(&fault);
+	return to_number(text, &fault.nth) && to_value(kind, value, &fault.value) && add(&fault);
 }
 
 static bool set_mtu(const char *text)
@@ -143,8 +153,10 @@ static bool set_number(const char *key, const char *text)
 		const char *key;
 		size_t offset;
 	} rows[] = {
-		{ "devices", offsetof(struct config, devices) },     { "inline", offsetof(struct config, inline_max) },
-		{ "max_qp", offsetof(struct config, max_qp) },	     { "max_qp_wr", offsetof(struct config, max_qp_wr) },
+		{ "devices", offsetof(struct config, devices) },
+		{ "inline", offsetof(struct config, inline_max) },
+		{ "max_qp", offsetof(struct config, max_qp) },
+		{ "max_qp_wr", offsetof(struct config, max_qp_wr) },
 		{ "max_cqe", offsetof(struct config, max_cqe) },
 		{ "max_rd_atomic", offsetof(struct config, max_rd_atomic) },
 	};
@@ -194,8 +206,9 @@ static bool set(const char *key, char *text)
 		const char *key;
 		enum fault_kind kind;
 	} faults[] = {
-		{ "status", FAULT_STATUS }, { "recv_status", FAULT_RECV_STATUS }, { "flip", FAULT_FLIP },
-		{ "drop", FAULT_DROP },	    { "dup", FAULT_DUP },		  { "delay", FAULT_DELAY },
+		{ "status", FAULT_STATUS }, { "recv_status", FAULT_RECV_STATUS },
+		{ "flip", FAULT_FLIP },     { "drop", FAULT_DROP },
+		{ "dup", FAULT_DUP },       { "delay", FAULT_DELAY },
 	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
@@ -227,6 +240,6 @@ static __attribute__((constructor)) void read_config(void)
 	}
 	free(copy);
 	if (!parsed.gid_count)
-		config_gids(&parsed, parsed.infiniband ? "ib/fe80::ad" :
-							 "v1/fe80::ad+v2/fe80::ad+v1/10.77.0.1+v2/10.77.0.1");
+		config_gids(&parsed,
+			    parsed.infiniband ? "ib/fe80::ad" : "v1/fe80::ad+v2/fe80::ad+v1/10.77.0.1+v2/10.77.0.1");
 }

@@ -264,5 +264,6 @@ int ibv_close_device(struct ibv_context *context)
 	free(context->device);
 	free(verbs_get_ctx(context));
 	count_add(COUNT_CONTEXT, -1);
+	count_write();
 	return 0;
 }

@@ -12,12 +12,15 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+/* Only the names of libibverbs may take the place of others in the program. */
+#pragma GCC visibility push(hidden)
+
 #define DEVICES_MAX 8u
 #define GIDS_MAX    16u
-#define SGE_MAX	    4u
+#define SGE_MAX     4u
 #define FAULTS_MAX  64u
 #define GRH_BYTES   40u
-#define SECOND	    INT64_C(1000000000)
+#define SECOND      INT64_C(1000000000)
 
 /* --- config.c: FABPERF_DOUBLE, read once --- */
 
@@ -54,7 +57,7 @@ const struct fault *fault_find(enum fault_kind kind, uint64_t number); /* NULL: 
 bool fault_gone(uint64_t number);
 uint64_t fault_received(void); /* number of the next receive completion */
 
-/* --- count.c: what happened, written as JSON into the fabric's folder when the process ends --- */
+/* --- count.c: what happened, written as JSON into the fabric's folder when a device is closed --- */
 
 enum count {
 	COUNT_SENT, /* messages that completed well */
@@ -76,6 +79,7 @@ enum count {
 };
 
 void count_add(enum count what, int n);
+void count_write(void);
 
 /* --- fabric.c: one file mapped by every process: queue pairs, receive queues, completion queues, memory keys --- */
 
@@ -259,7 +263,7 @@ void wr_setup(struct d_qp *qp);
 
 /* --- send.c: carries work requests out; wire.c: one message's arrival at the peer --- */
 
-#define WIRE_WAIT	 (-1) /* no receive is posted */
+#define WIRE_WAIT        (-1) /* no receive is posted */
 #define WIRE_UNREACHABLE (-2)
 
 struct packet {
@@ -287,5 +291,7 @@ void pump_add(struct d_qp *qp); /* its lock held */
 void pump_remove(struct d_qp *qp);
 void pump_late(const struct packet *packet, int64_t due); /* copied; delivered then */
 void pump_poll(void); /* a turn of what waits, if anything */
+
+#pragma GCC visibility pop
 
 #endif

@@ -89,6 +89,7 @@ static struct fabric *map(void)
 	rc = flock(fd, LOCK_EX) ? -errno : set_up(fd);
 	if (!rc)
 		f = mmap(NULL, FABRIC_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	flock(fd, LOCK_UN); /* the mapping keeps the open file, and with it the lock, beyond close() */
 	close(fd);
 	if (rc)
 		errno = -rc;
@@ -127,7 +128,7 @@ static unsigned size_class(size_t bytes)
 	unsigned class = 6;
 
 	while ((UINT64_C(1) << class) < bytes)
-		class++;
+		class ++;
 	return class;
 }
 

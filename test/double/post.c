@@ -85,7 +85,8 @@ static int take(struct d_qp *qp, const struct ibv_send_wr *from)
 	take_target(qp, from, wr);
 	if (from->send_flags & IBV_SEND_INLINE)
 		return post_inline(qp, wr, from->sg_list, wr->num_sge);
-	memcpy(wr->sge, from->sg_list, wr->num_sge * sizeof(*wr->sge));
+	if (wr->num_sge)
+		memcpy(wr->sge, from->sg_list, wr->num_sge * sizeof(*wr->sge));
 	return 0;
 }
 
@@ -126,7 +127,8 @@ static int take_recv(struct fab_qp *qp, uint32_t max_sge, const struct ibv_recv_
 	at = &rq[qp->rq_head++ % qp->rq_size];
 	at->wr_id = wr->wr_id;
 	at->num_sge = (uint32_t)wr->num_sge;
-	memcpy(at->sge, wr->sg_list, at->num_sge * sizeof(*at->sge));
+	if (at->num_sge)
+		memcpy(at->sge, wr->sg_list, at->num_sge * sizeof(*at->sge));
 	return 0;
 }
 

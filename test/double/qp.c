@@ -14,18 +14,20 @@ struct d_qp *qp_local(uint32_t qpn)
 	return qp && qp->ex.qp_base.qp_num == qpn ? qp : NULL;
 }
 
+static bool fits(const struct ibv_qp_cap *cap)
+{
+	return cap->max_send_wr <= config->max_qp_wr && cap->max_recv_wr <= config->max_qp_wr &&
+	       cap->max_inline_data <= config->inline_max && cap->max_send_sge <= SGE_MAX &&
+	       cap->max_recv_sge <= SGE_MAX;
+}
+
 static int check_init(const struct ibv_qp_init_attr_ex *init)
 {
-	const struct ibv_qp_cap *cap = &init->cap;
-
 	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UC && init->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq || !init->recv_cq || init->srq)
 		return EINVAL;
-	if (cap->max_send_wr > config->max_qp_wr || cap->max_recv_wr > config->max_qp_wr ||
-	    cap->max_inline_data > config->inline_max || cap->max_send_sge > SGE_MAX || cap->max_recv_sge > SGE_MAX)
-		return EINVAL;
-	return 0;
+	return fits(&init->cap) ? 0 : EINVAL;
 }
 
 static int alloc_queues(struct d_qp *qp)

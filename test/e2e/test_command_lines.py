@@ -1,5 +1,6 @@
 """Bad command lines: one sentence on stderr, exit status 1, nothing on stdout, no file, no process left, whatever they are."""
 import re
+import subprocess
 from dataclasses import dataclass
 
 import pytest
@@ -39,7 +40,6 @@ def options_of(text):
 
 @pytest.fixture(scope='module')
 def options(fabperf):
-    import subprocess
     text = subprocess.run([fabperf, '--help'], capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
     return list(options_of(text))
 

@@ -8,8 +8,8 @@
 
 #define NAMED_WITHIN 5.0 /* s: what the control connection promises */
 
-/* Rank 1 in a process of its own that does nothing but keep the connection. */
-static pid_t fork_peer(struct comm **ret)
+/* Rank 1 in a process of its own that does nothing but keep the connection; *ret_fd is rank 0's end. */
+static pid_t fork_peer(int *ret_fd)
 {
 	struct error err = { 0 };
 	struct comm *comm;
@@ -26,9 +26,18 @@ static pid_t fork_peer(struct comm **ret)
 	}
 	assert_true(pid > 0);
 	close(fds[1]);
-	if (comm_tcp_client(fds[0], "child", &pair_clock, in_seconds(5), ret, &err))
-		fail_msg("%s", err.text);
+	*ret_fd = fds[0];
 	return pid;
+}
+
+static struct comm *join_peer(int fd)
+{
+	struct error err = { 0 };
+	struct comm *comm = NULL;
+
+	if (comm_tcp_client(fd, "child", &pair_clock, in_seconds(5), &comm, &err))
+		fail_msg("%s", err.text);
+	return comm;
 }
 
 static void end_peer(pid_t pid)
@@ -49,8 +58,9 @@ static void a_killed_peer_is_named_at_once(void **state)
 	struct buf mine = BUF_INIT, all[2] = { BUF_INIT, BUF_INIT };
 	const struct note live = { .kind = NOTE_LIVE };
 	struct error err = { 0 }, again = { 0 };
-	struct comm *comm;
-	pid_t pid = fork_peer(&comm);
+	int fd;
+	pid_t pid = fork_peer(&fd);
+	struct comm *comm = join_peer(fd);
 	const int64_t limit = in_seconds(2);
 	struct note note;
 	pthread_t killer;
@@ -105,15 +115,15 @@ static void a_silent_peer_is_named_within_five_seconds(void **state)
 {
 	struct buf mine = BUF_INIT, all[2] = { BUF_INIT, BUF_INIT };
 	const struct note finish = { .kind = NOTE_FINISH };
-	struct comm *stopped, *full, *partial, *living;
-	const pid_t pid[2] = { fork_peer(&stopped), fork_peer(&full) };
+	int fd[2], by_hand;
+	const pid_t pid[2] = { fork_peer(&fd[0]), fork_peer(&fd[1]) }; /* before there are threads */
+	struct comm *stopped = join_peer(fd[0]), *full = join_peer(fd[1]), *partial, *living;
 	struct sender sender = { .comm = full };
 	struct error err = { 0 }, cut = { 0 };
 	pthread_t thread;
 	struct peer peer;
 	struct note note;
 	int64_t limit;
-	int by_hand;
 
 	(void)state;
 	living = pair_open(&peer, idle, NULL);

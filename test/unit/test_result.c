@@ -1,6 +1,7 @@
-/* Derived figures against closed forms, and the wire form of a rank's result against truncation and nonsense. */
+/* Derived figures against closed forms: rates, windows, authority, steadiness, loss, thresholds, facts. */
 #include "base/buf.h"
 #include "base/hist.h"
+#include "pair.h"
 #include "spec/result.h"
 
 #include <errno.h>
@@ -13,30 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-9 * fabs(b))
-
-/* A client and a server of the given number of workers, one second of window each, nothing counted. */
-static void make(struct result *result, uint32_t workers, bool hists)
-{
-	struct request request;
-
-	request_init(&request);
-	request.spec.size = 65536;
-	request.spec.verb = VERB_WRITE;
-	result_init(result, &request, 2);
-	assert_int_equal(result->ranks, 2);
-	result->measured = true;
-	result->rank[0].active = true;
-	result->rank[0].delivery = true;
-	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(rank_result_alloc(&result->rank[i], workers, hists), 0);
-		for (uint32_t w = 0; w < workers; w++) {
-			result->rank[i].worker[w].begin_ns = 1000000000;
-			result->rank[i].worker[w].end_ns = 2000000000;
-		}
-	}
-}
 
 static void test_rate_closed_form(void **state)
 {
@@ -236,88 +213,6 @@ static void test_steady_limits(void **state)
 	result_release(&result);
 }
 
-/* Samples 1 ... 1000 us over two workers. */
-static void record_thousand(struct result *result)
-{
-	for (unsigned i = 1; i <= 1000; i++)
-		hist_record(result->rank[0].worker[i % 2].hist, (uint64_t)i * 1000);
-}
-
-static const char *const verbs_text[] = { "halved", "completion" };
-
-static void test_latency(void **state)
-{
-	const enum verb verbs[] = { VERB_SEND, VERB_READ };
-	struct result result;
-	struct latency latency;
-
-	(void)state;
-	for (unsigned v = 0; v < 2; v++) {
-		const double scale = v == 0 ? 0.5 : 1;
-
-		make(&result, 2, true);
-		assert_false(result_latency(&result, &latency));
-		result.request.spec.verb = verbs[v];
-		memset(result.request.spec.percentiles, 0, sizeof(result.request.spec.percentiles));
-		result.request.spec.percentiles[0] = 50;
-		result.request.spec.percentiles[1] = 99;
-		record_thousand(&result);
-		assert_true(result_latency(&result, &latency));
-		assert_string_equal(verbs_text[v], latency.halved ? "halved" : "completion");
-		assert_int_equal(latency.samples, 1000);
-		NEAR(latency.min, scale * 1);
-		NEAR(latency.max, scale * 1000);
-		NEAR(latency.mean, scale * 500.5);
-		assert_true(fabs(latency.median - scale * 500) <= scale * 500 * 0.008);
-		NEAR(latency.stddev, scale * sqrt((1000.0 * 1000.0 - 1) / 12));
-		assert_int_equal(latency.percentiles, 3); /* 50, 99 (once) and 99.9 */
-		NEAR(latency.percentile[0].p, 50.0);
-		NEAR(latency.percentile[1].p, 99.0);
-		assert_true(fabs(latency.percentile[1].us - scale * 990) <= scale * 990 * 0.008);
-		assert_int_equal(latency.percentile[1].beyond, 10);
-		assert_true(latency.percentile[1].significant);
-		NEAR(latency.percentile[2].p, 99.9);
-		assert_int_equal(latency.percentile[2].beyond, 1);
-		assert_false(latency.percentile[2].significant);
-		result_release(&result);
-	}
-}
-
-static void test_outlier_is_the_maximum(void **state)
-{
-	struct result result;
-	struct latency latency;
-
-	(void)state;
-	make(&result, 1, true);
-	result.request.spec.verb = VERB_READ;
-	for (unsigned i = 0; i < 999999; i++)
-		hist_record(result.rank[0].worker[0].hist, 5000);
-	hist_record(result.rank[0].worker[0].hist, 10000000);
-	assert_true(result_latency(&result, &latency));
-	NEAR(latency.max, 10000.0);
-	assert_true(fabs(latency.median - 5.0) <= 0.008 * 5.0);
-	assert_true(fabs(latency.percentile[latency.percentiles - 1].us - 5.0) <= 0.008 * 5.0);
-	result_release(&result);
-}
-
-static void test_many_percentiles(void **state)
-{
-	struct result result;
-	struct latency latency;
-
-	(void)state;
-	make(&result, 1, true);
-	for (unsigned i = 0; i < SPEC_MAX_PERCENTILES; i++)
-		result.request.spec.percentiles[i] = 1 + i;
-	hist_record(result.rank[0].worker[0].hist, 5000);
-	assert_true(result_latency(&result, &latency));
-	assert_int_equal(latency.percentiles, SPEC_MAX_PERCENTILES + 2);
-	for (unsigned i = 1; i < latency.percentiles; i++)
-		assert_true(latency.percentile[i].p > latency.percentile[i - 1].p);
-	result_release(&result);
-}
-
 static void test_loss(void **state)
 {
 	struct result result;
@@ -401,132 +296,6 @@ static void test_facts(void **state)
 	assert_int_equal(facts.count, RESULT_FACTS);
 }
 
-/* A rank that uses every field. */
-static void make_full(struct result *result)
-{
-	struct rank_result *rank;
-
-	make(result, 3, true);
-	rank = &result->rank[0];
-	strcpy(rank->host, "alpha");
-	strcpy(rank->version, "1.2.3");
-	rank->clock_offset_ns = -12345;
-	rank->clock_error_ns = 678;
-	rank->rss_bytes = 1 << 20;
-	rank->cores_shared = true;
-	facts_add(&rank->facts, "device", "Device", "rxe0");
-	facts_add_number(&rank->facts, "mtu", "MTU", 1024);
-	error_set(&rank->error, -EIO, "something broke");
-	for (unsigned w = 0; w < 3; w++) {
-		rank->worker[w].core = 4 + w;
-		rank->worker[w].numa = w == 2 ? -1 : (int32_t)w;
-		rank->worker[w].sent = UINT64_MAX - w;
-		rank->worker[w].has_loss = true;
-		rank->worker[w].intervals = 2;
-		rank->worker[w].interval_ns = 100;
-		rank->worker[w].interval_msgs[1] = 9;
-		hist_record(rank->worker[w].hist, 1000 + w);
-	}
-	free(rank->worker[1].hist);
-	rank->worker[1].hist = NULL;
-}
-
-static void test_pack_round_trip(void **state)
-{
-	struct buf first = BUF_INIT, second = BUF_INIT;
-	struct rank_result back;
-	struct cursor cursor;
-	struct result result;
-
-	(void)state;
-	make_full(&result);
-	rank_result_pack(&result.rank[0], &first);
-	assert_int_equal(first.failed, 0);
-	cursor_init(&cursor, first.data, first.len);
-	assert_int_equal(rank_result_unpack(&back, &cursor), 0);
-	assert_int_equal(cursor.left, 0);
-	assert_string_equal(back.host, "alpha");
-	assert_int_equal(back.workers, 3);
-	assert_int_equal(back.clock_offset_ns, -12345);
-	assert_int_equal(back.worker[2].numa, -1);
-	assert_null(back.worker[1].hist);
-	assert_int_equal(back.worker[2].hist->max, 1002);
-	assert_string_equal(back.error.text, "something broke");
-	assert_string_equal(facts_get(&back.facts, "device"), "rxe0");
-	rank_result_pack(&back, &second);
-	assert_int_equal(first.len, second.len);
-	assert_memory_equal(first.data, second.data, first.len);
-	buf_release(&first);
-	buf_release(&second);
-	rank_result_release(&back);
-	result_release(&result);
-}
-
-static void test_pack_truncated(void **state)
-{
-	struct rank_result back;
-	struct buf buf = BUF_INIT;
-	struct cursor cursor;
-	struct result result;
-
-	(void)state;
-	make_full(&result);
-	rank_result_pack(&result.rank[0], &buf);
-	memset(&back, 0x5a, sizeof(back));
-	for (size_t len = 0; len < buf.len; len++) {
-		cursor_init(&cursor, buf.data, len);
-		assert_int_equal(rank_result_unpack(&back, &cursor), -EPROTO);
-	}
-	for (size_t i = 0; i < sizeof(back); i++)
-		assert_int_equal(((const unsigned char *)&back)[i], 0x5a);
-	buf_release(&buf);
-	result_release(&result);
-}
-
-/* Every byte changed in turn: refused or read, never out of bounds (the sanitizers watch) and never more than asked. */
-static void test_pack_corrupted(void **state)
-{
-	struct buf buf = BUF_INIT;
-	struct cursor cursor;
-	struct result result;
-	unsigned refused = 0;
-
-	(void)state;
-	make_full(&result);
-	rank_result_pack(&result.rank[0], &buf);
-	for (size_t i = 0; i < buf.len; i++) {
-		struct rank_result back = { 0 };
-		int rc;
-
-		buf.data[i] ^= 0xff;
-		cursor_init(&cursor, buf.data, buf.len);
-		rc = rank_result_unpack(&back, &cursor);
-		assert_true(rc == 0 || rc == -EPROTO);
-		assert_true(back.workers <= 3);
-		refused += rc != 0;
-		rank_result_release(&back);
-		buf.data[i] ^= 0xff;
-	}
-	assert_true(refused > 50);
-	buf_release(&buf);
-	result_release(&result);
-}
-
-static void test_pack_too_many_workers(void **state)
-{
-	struct rank_result rank = { 0 }, back;
-	struct buf buf = BUF_INIT;
-	struct cursor cursor;
-
-	(void)state;
-	rank_result_pack(&rank, &buf); /* ends with the number of workers, 0 */
-	for (unsigned i = 1; i <= 4; i++)
-		buf.data[buf.len - i] = i == 1 ? 0 : 0xff;
-	cursor_init(&cursor, buf.data, buf.len);
-	assert_int_equal(rank_result_unpack(&back, &cursor), -EPROTO);
-	buf_release(&buf);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -538,16 +307,9 @@ int main(void)
 		cmocka_unit_test(test_steadiness),
 		cmocka_unit_test(test_intervals_fold),
 		cmocka_unit_test(test_steady_limits),
-		cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_outlier_is_the_maximum),
-		cmocka_unit_test(test_many_percentiles),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_thresholds),
 		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_pack_round_trip),
-		cmocka_unit_test(test_pack_truncated),
-		cmocka_unit_test(test_pack_corrupted),
-		cmocka_unit_test(test_pack_too_many_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,9 +54,10 @@ static const struct {
 	{ "-n h -v write_imm", &rdma, "connection=RC rx_depth=512" },
 	{ "-n h -v read", &rdma, "connection=RC rx_depth=1 max_rd_atomic=auto" },
 	{ "-n h -v atomic_fa", &rdma, "connection=RC msg_size=8 rx_depth=1" },
-	{ "-n h -v atomic_cs -s 8 -m lat", &rdma, "msg_size=8 tx_depth=1 post_batch=1 cq_mod=1" },
-	{ "-n h -m lat", &rdma, "msg_size=8 tx_depth=1 rx_depth=1 post_batch=1 cq_mod=1 events=off" },
-	{ "-n h -m lat -v send", &rdma, "msg_size=8 tx_depth=1 rx_depth=512 post_batch=1" },
+	{ "-n h -v atomic_cs -s 8 -m lat", &rdma, "msg_size=8 tx_depth=32 post_batch=1 cq_mod=1" },
+	{ "-n h -m lat", &rdma, "msg_size=8 tx_depth=32 rx_depth=1 post_batch=1 cq_mod=16 events=off" },
+	{ "-n h -m lat -v read", &rdma, "tx_depth=32 post_batch=1 cq_mod=1" },
+	{ "-n h -m lat -v send", &rdma, "msg_size=8 tx_depth=32 rx_depth=512 post_batch=1" },
 	{ "-n h -t 4", &rdma, "tx_depth=4 post_batch=4 cq_mod=4" },
 	{ "-n h -t 1", &rdma, "tx_depth=1 post_batch=1 cq_mod=1" },
 	{ "-n h --post_batch 1", &rdma, "tx_depth=128 post_batch=1 cq_mod=1" },
@@ -83,7 +84,7 @@ static const struct {
 	{ "-n h -c UDP -s 65507 --gso off", &bare, "gso=off" },
 	{ "-n h -r null", &bare, "rdma_driver=null connection=RC verb=write null_latency=1us null_rate=0" },
 	{ "-n h -r null -c UD", &bare, "connection=UD verb=send msg_size=1Ki" },
-	{ "-n h -r null -m lat --null_latency 5us", &bare, "null_latency=5us tx_depth=1" },
+	{ "-n h -r null -m lat --null_latency 5us", &bare, "null_latency=5us tx_depth=32" },
 	{ "-n h -i 1000", &rdma, "iterations=1000" },
 	{ "-n h -i 1000 -m lat -w 0", &rdma, "iterations=1000 warmup=0" },
 	{ "-n h --warmup_iterations 10", &rdma, "warmup_iterations=10" },
@@ -287,72 +288,6 @@ static void all_combinations_of_transport_and_verb(void **state)
 	assert_int_equal(transport_verbs(99, METRIC_BW), 0);
 }
 
-static void tests_from_elsewhere_are_checked(void **state)
-{
-	struct request request;
-	struct error err = { 0 };
-	struct spec spec;
-
-	(void)state;
-	assert_int_equal(resolve_line("-n h -c UC -v send -s 4K", &rdma, &request, &err), 0);
-	assert_int_equal(spec_check(&request.spec, &err), 0);
-	spec = request.spec;
-	spec.verb = VERB_READ;
-	assert_int_equal(spec_check(&spec, &err), -EINVAL);
-	assert_string_equal(err.text, "-v read does not go with -c UC, which takes -v write, write_imm or send");
-	spec = request.spec;
-	spec.post_batch = 129;
-	err.code = 0;
-	assert_int_equal(spec_check(&spec, &err), -EINVAL);
-	assert_string_equal(err.text, "--post_batch 129 is more than -t 128: it can be at most as much");
-	spec = request.spec;
-	spec.tx_depth = SPEC_AUTO;
-	err.code = 0;
-	assert_int_equal(spec_check(&spec, &err), -EINVAL);
-	assert_string_equal(err.text, "the test leaves -t open");
-	spec = request.spec;
-	spec.workers = 3;
-	strcpy(spec.cores, "1-2");
-	assert_int_equal(spec_check(&spec, NULL), -EINVAL);
-}
-
-static const struct {
-	const char *server, *client, *sentence; /* NULL: admitted */
-} admitted[] = {
-	{ "", "-n h -c TCP", NULL },
-	{ "-d other -C 5 --once", "-n h", NULL },
-	{ "-d D -N 1 -c RC -v write -m bw -s 65536 -D 10", "-n h", NULL },
-	{ "-s auto -t auto", "-n h -s 4K -t 4", NULL },
-	{ "-s 4096", "-n h -s 4K", NULL },
-	{ "-s 4K", "-n h", "this server was started with -s 4Ki, but the client's test has 64Ki" },
-	{ "--msg_size 4K", "-n h", "this server was started with --msg_size 4Ki, but the client's test has 64Ki" },
-	{ "-c TCP", "-n h", "this server was started with -c TCP, but the client's test has RC" },
-	{ "-v send", "-n h", "this server was started with -v send, but the client's test has write" },
-	{ "-D 5", "-n h", "this server was started with -D 5s, but the client's test has 10s" },
-	{ "-D 10", "-n h -i 5", "this server was started with -D 10s, but the client's test ends by iterations" },
-	{ "-w 2", "-n h --warmup_iterations 5",
-	  "this server was started with -w 2s, but the client's test warms up by iterations" },
-	{ "--gso on", "-n h -c UDP", "this server was started with --gso on, but the client's test has auto" },
-};
-
-static void server_options_are_conditions(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < LENGTH(admitted); i++) {
-		struct request server, client;
-		struct error err = { 0 };
-		int rc;
-
-		if (resolve_line(admitted[i].server, &bare, &server, &err) ||
-		    resolve_line(admitted[i].client, &rdma, &client, &err))
-			fail_msg("%s: %s", admitted[i].server, err.text);
-		rc = request_admits(&server, &client.spec, &err);
-		if (rc != (admitted[i].sentence ? -EINVAL : 0))
-			fail_msg("%s / %s: %d %s", admitted[i].server, admitted[i].client, rc, err.text);
-		assert_string_equal(err.text, admitted[i].sentence ? admitted[i].sentence : "");
-	}
-}
-
 static void kinds(void **state)
 {
 	(void)state;
@@ -378,8 +313,6 @@ int main(void)
 		cmocka_unit_test(defaults_follow),
 		cmocka_unit_test(bad_combinations_get_their_sentence),
 		cmocka_unit_test(all_combinations_of_transport_and_verb),
-		cmocka_unit_test(tests_from_elsewhere_are_checked),
-		cmocka_unit_test(server_options_are_conditions),
 		cmocka_unit_test(kinds),
 	};
 

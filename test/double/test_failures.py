@@ -1,0 +1,70 @@
+"""Each call of libibverbs fails in turn, at the client and at the server: one sentence, exit 1, nothing left."""
+import os
+
+import pytest
+
+from double.runs import calls, options
+
+RUNS = {
+    'setup': ('RC', 'write', 'bw', '--wr_api', 'off'),
+    'post': ('RC', 'write', 'bw', '--wr_api', 'off'),
+    'run': ('RC', 'write', 'bw'),
+    'receive': ('RC', 'send', 'bw'),
+    'wr': ('RC', 'write', 'bw', '--wr_api', 'on'),
+    'ud': ('UD', 'send', 'bw'),
+    'events': ('RC', 'send', 'lat', '--events', 'on'),
+    'end': ('RC', 'write', 'bw'),
+    'end_ud': ('UD', 'send', 'bw'),
+    'end_events': ('RC', 'send', 'bw', '--events', 'on'),
+}
+CODES = {'EIO': 5, 'ENOMEM': 12, 'EPERM': 1}
+BEGINNING = [(name, kind) for kind in ('setup', 'post', 'run', 'receive', 'wr', 'ud', 'events') for name in calls(kind)]
+ENDING = [(name, kind) for kind in ('end', 'end_ud', 'end_events') for name in calls(kind)]
+
+
+def code_of(name):
+    """ENOMEM from a post means that the queue is full: not a failure."""
+    return 'EIO' if 'post' in name or 'wr_complete' in name else 'ENOMEM'
+
+
+@pytest.mark.parametrize('name, kind', BEGINNING)
+def test_client(refused, name, kind):
+    code = code_of(name)
+    refused(options(*RUNS[kind]), name, os.strerror(CODES[code]), client=f'fail={name}:{code}')
+
+
+@pytest.mark.parametrize('name, kind', [row for row in BEGINNING if row[0] not in ('ibv_post_send', 'ibv_wr_complete')])
+def test_server(refused, name, kind):
+    if kind == 'run':
+        kind = 'receive'  # the other side of a write polls nothing
+    code = code_of(name)
+    refused(options(*RUNS[kind]), name, os.strerror(CODES[code]), server=f'fail={name}:{code}')
+
+
+@pytest.mark.parametrize('nth', [2, 3, 4, 5, 6])
+def test_later_transitions(refused, nth):
+    """Of several queue pairs and states, a later one fails: what exists is given back."""
+    refused(options('RC', 'write', 'bw', '-q', '2'), 'ibv_modify_qp', os.strerror(CODES['EPERM']),
+            client=f'fail=ibv_modify_qp:EPERM:{nth}')
+
+
+@pytest.mark.parametrize('nth', [2, 5, 50])
+@pytest.mark.parametrize('name, kind', [('ibv_post_send', 'post'), ('ibv_poll_cq', 'run'), ('ibv_wr_complete', 'wr')])
+def test_amid_traffic(refused, name, kind, nth):
+    refused(options(*RUNS[kind]), name, os.strerror(CODES['EIO']), client=f'fail={name}:EIO:{nth}')
+
+
+@pytest.mark.parametrize('name, kind', ENDING)
+def test_ending(double, name, kind):
+    """What was measured stands, but whoever is refused at the end hears of it."""
+    outcome = double(options(*RUNS[kind], '--print_json_results'), client=f'fail={name}:EBUSY')
+    assert outcome.rc in (0, 1), outcome
+    assert outcome.json['connections'][0]['results']['bwResults']['messages'] > 0
+    assert len(outcome.stderr.splitlines()) <= 1
+
+
+def test_everything_given_back(double):
+    """After a failure in the middle, no object of the device is left."""
+    for fault in ('ibv_create_cq:ENOMEM', 'ibv_reg_mr:ENOMEM', 'ibv_modify_qp:EIO:3', 'ibv_post_send:EIO:3'):
+        outcome = double(options('RC', 'write', 'bw', '-q', '2', '--wr_api', 'off'), client=f'fail={fault}')
+        assert outcome.rc == 1 and outcome.client and not outcome.alive(), (fault, outcome)

@@ -1,0 +1,91 @@
+"""Messages that fail, are lost, repeated or late, and a peer that goes away: counted exactly or said in one sentence."""
+import pytest
+
+from double.runs import TWO_SIDED, check_bandwidth, options
+
+SENTENCES = {
+    'LOC_LEN_ERR': 'local length error',
+    'LOC_QP_OP_ERR': 'local QP operation error',
+    'LOC_PROT_ERR': 'local protection error',
+    'WR_FLUSH_ERR': 'Work Request Flushed Error',
+    'BAD_RESP_ERR': 'bad response error',
+    'REM_INV_REQ_ERR': 'remote invalid request error',
+    'REM_ACCESS_ERR': 'remote access error',
+    'REM_OP_ERR': 'remote operation error',
+    'RETRY_EXC_ERR': 'transport retry counter exceeded',
+    'RNR_RETRY_EXC_ERR': 'RNR retry counter exceeded',
+    'FATAL_ERR': 'fatal error',
+    'GENERAL_ERR': 'general error',
+}
+
+
+@pytest.mark.parametrize('status', SENTENCES)
+def test_status(refused, status):
+    sentence = refused(options('RC', 'write', 'bw'), 'double0', 'RC write', client=f'status=100:{status}')
+    assert SENTENCES[status].lower() in sentence.lower()
+
+
+@pytest.mark.parametrize('status', ['LOC_LEN_ERR', 'LOC_PROT_ERR', 'REM_OP_ERR'])
+def test_receive_status(refused, status):
+    sentence = refused(options('RC', 'send', 'bw'), 'double0', 'receive', server=f'recv_status=100:{status}')
+    assert SENTENCES[status].lower() in sentence.lower()
+
+
+@pytest.mark.parametrize('verb, metric', [('write', 'lat'), ('send', 'lat'), ('read', 'lat'), ('atomic_fa', 'bw')])
+def test_status_of_others(refused, verb, metric):
+    refused(options('RC', verb, metric), 'remote access error', client='status=50:REM_ACCESS_ERR')
+
+
+@pytest.mark.parametrize('connection, verb', [('UC', 'send'), ('UC', 'write_imm'), ('UD', 'send')])
+@pytest.mark.parametrize('faults', ['drop=10%', 'drop=7,drop=9,drop=100', 'dup=5,dup=60', 'delay=20:2000,drop=3'])
+def test_unreliable(double, connection, verb, faults):
+    outcome = double(options(connection, verb, 'bw', '--print_json_results'), client=faults)
+    client, loss = outcome.client, outcome.connection['loss']
+    assert outcome.rc == 0, outcome
+    assert loss['sent'] == client['sent'] and loss['received'] == outcome.server['received'], (loss, outcome)
+    assert loss['lost'] == client['dropped'] + client['unreceived'] - client['duplicated'], (loss, outcome)
+    assert client['dropped'] == (faults.count('drop=') if '%' not in faults else client['dropped']) > 0 or 'dup' in faults
+
+
+def test_latency_with_loss(double):
+    """A ping-pong whose message is lost goes on, or says that it cannot; it never hangs."""
+    outcome = double(options('UD', 'send', 'lat'), client='drop=50')
+    assert outcome.rc in (0, 1), outcome
+    assert outcome.rc == 0 or len(outcome.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize('verb, metric', [('write', 'bw'), ('send', 'bw'), ('read', 'bw'), ('send', 'lat')])
+def test_peer_gone(refused, verb, metric):
+    refused(options('RC', verb, metric), 'transport retry counter exceeded', '--gid_index', client='gone=100')
+
+
+def test_receiver_never_ready(refused):
+    """With a bounded number of retries a sender whose messages find no receive gives up."""
+    refused(options('RC', 'send', 'bw', '--rnr_retry', '1', '--rx_depth', '1', '--min_rnr_timer', '1'),
+            'RNR retry counter exceeded', '--rx_depth', client='status=300:RNR_RETRY_EXC_ERR')
+
+
+@pytest.mark.parametrize('verb', ['write', 'send', 'write_imm', 'read'])
+def test_reliable_delay(double, verb):
+    """RC keeps the order: what is behind a late message waits for it."""
+    outcome = double(options('RC', verb, 'bw', '--print_json_results'), client='delay=100:3000,delay=150:3000')
+    check_bandwidth(outcome, verb)
+    assert outcome.client['delayed'] == 2
+    if verb in TWO_SIDED:
+        assert outcome.connection['loss']['lost'] == 0
+
+
+def test_delay_shows_in_latency(double):
+    outcome = double(options('RC', 'write', 'lat', '--print_json_results'), client='delay=100:20000')
+    latency = outcome.connection['results']['latResults']
+    assert latency['maxUsec'] >= 10000, latency  # half of the round trip
+
+
+@pytest.mark.parametrize('connection', ['RC', 'UC'])
+def test_flip(double, connection):
+    """A changed byte is no loss."""
+    outcome = double(options(connection, 'send', 'bw', '--print_json_results'), client='flip=100:3')
+    assert outcome.rc == 0 and outcome.client['flipped'] <= 1, outcome
+    if connection == 'RC':
+        check_bandwidth(outcome, 'send')
+        assert outcome.client['flipped'] == 1

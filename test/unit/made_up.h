@@ -1,0 +1,216 @@
+/* Made-up results: one of each kind that a report has to render, every figure known. */
+#ifndef TEST_UNIT_MADE_UP_H
+#define TEST_UNIT_MADE_UP_H
+
+#include "base/hist.h"
+#include "spec/result.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+
+static inline void make_request(struct request *request, enum transport transport, enum verb verb, enum metric metric,
+				uint64_t size)
+{
+	request_init(request);
+	snprintf(request->host, sizeof(request->host), "beta");
+	request->spec.driver = transport_is_socket(transport) ? DRIVER_SOCK : DRIVER_IBV;
+	request->spec.transport = transport;
+	request->spec.verb = verb;
+	request->spec.metric = metric;
+	request->spec.size = size;
+	request->spec.tx_depth = 128;
+	request->spec.rx_depth = 512;
+	request->spec.post_batch = 16;
+	request->spec.cq_mod = 16;
+	request->spec.working_set = 8 << 20;
+	request->spec.events = CHOICE_OFF;
+}
+
+static inline void make_rank(struct rank_result *rank, bool client, uint32_t workers, bool hists)
+{
+	snprintf(rank->host, sizeof(rank->host), "%s", client ? "alpha" : "beta");
+	snprintf(rank->version, sizeof(rank->version), "1.0.0");
+	rank->active = client;
+	rank->clock_offset_ns = client ? 0 : 1234567;
+	rank->clock_error_ns = client ? 0 : 4321;
+	rank->rss_bytes = 9 << 20;
+	rank->buffer_bytes = 8 << 20;
+	assert_int_equal(rank_result_alloc(rank, workers, hists), 0);
+	for (uint32_t w = 0; w < workers; w++) {
+		struct worker_result *worker = &rank->worker[w];
+
+		worker->core = client ? 2 + w : 12 + w;
+		worker->numa = client ? 0 : 1;
+		worker->qps = 1;
+		worker->begin_ns = 100 * SECOND + rank->clock_offset_ns + 1000 * w;
+		worker->end_ns = worker->begin_ns + 10 * SECOND;
+		worker->edge_error_ns = 1500;
+		worker->cpu_user_ns = 9 * SECOND;
+		worker->cpu_system_ns = SECOND / 2;
+	}
+}
+
+static inline void count(struct worker_result *worker, bool sent, uint64_t messages)
+{
+	*(sent ? &worker->sent : &worker->received) = messages;
+	*(sent ? &worker->total_sent : &worker->total_received) = messages + 1000;
+	worker->edge_begin = worker->edge_end = 64;
+	worker->interval_ns = SECOND / 2;
+	worker->intervals = 20;
+	for (unsigned i = 0; i < 20; i++)
+		worker->interval_msgs[i] = messages / 20 + (i % 5) * 10;
+}
+
+static inline void make(struct result *result, const struct request *request, uint32_t workers)
+{
+	const bool lat = request->spec.metric == METRIC_LAT;
+
+	result_init(result, request, 2);
+	result->request.spec.workers = workers;
+	result->measured = true;
+	result->started_unix_ns = INT64_C(1700000000123456789);
+	result->setup_seconds = 0.0123;
+	result->drain_seconds = 0.00045;
+	make_rank(&result->rank[0], true, workers, lat);
+	make_rank(&result->rank[1], false, workers, false);
+	for (unsigned i = 0; i < 2; i++) {
+		facts_add(&result->rank[i].facts, "device", "Device", "rxe%u", i);
+		facts_add(&result->rank[i].facts, "gid", "GID", "::ffff:10.0.0.%u (index 1, RoCE v2)", i + 1);
+		facts_add_number(&result->rank[i].facts, "mtu", "MTU", 1024);
+	}
+}
+
+/* 10 s of 65536-byte writes at 100 Gb/s. */
+static inline void make_bw(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_WRITE, METRIC_BW, 65536);
+	make(result, &request, 1);
+	result->rank[0].delivery = true;
+	count(&result->rank[0].worker[0], true, 1907349);
+	facts_add_number(&result->rank[0].facts, "linkGbSec", "Link Gbit/s", 200);
+}
+
+static inline void make_udp(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_UDP, VERB_SEND, METRIC_BW, 1024);
+	request.spec.gso = CHOICE_ON;
+	make(result, &request, 2);
+	result->rank[1].counts_received = true;
+	for (unsigned w = 0; w < 2; w++) {
+		count(&result->rank[0].worker[w], true, 20000000);
+		count(&result->rank[1].worker[w], false, 19800000);
+		result->rank[1].worker[w].has_loss = true;
+		result->rank[1].worker[w].lost = 200000;
+		result->rank[1].worker[w].duplicated = 3;
+		result->rank[1].worker[w].reordered = 70 + w;
+		facts_add(&result->rank[w].facts, "offload", "Offload",
+			  w ? "UDP GRO: datagrams joined by the kernel" : "UDP GSO: up to 64 datagrams a packet");
+	}
+}
+
+static inline void make_lat(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_SEND, METRIC_LAT, 8);
+	make(result, &request, 1);
+	count(&result->rank[0].worker[0], true, 1000000);
+	for (unsigned i = 0; i < 1000000; i++)
+		hist_record(result->rank[0].worker[0].hist, 4000 + i % 1000 + (i % 1000 == 7 ? 50000 : 0));
+	hist_record(result->rank[0].worker[0].hist, 10000000);
+}
+
+static inline void make_short_read(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_READ, METRIC_LAT, 8);
+	request.spec.iterations = 1000;
+	make(result, &request, 1);
+	result->rank[0].worker[0].end_ns = result->rank[0].worker[0].begin_ns + 5000000;
+	result->rank[0].worker[0].sent = 1000;
+	result->rank[0].worker[0].timeouts = 2;
+	result->rank[0].cores_shared = result->rank[1].cores_shared = true;
+	for (unsigned i = 1; i <= 1000; i++)
+		hist_record(result->rank[0].worker[0].hist, 1000 * (uint64_t)i);
+}
+
+static inline void make_never_connected(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_WRITE, METRIC_BW, SPEC_AUTO);
+	request.spec.bw_threshold = 90;
+	result_init(result, &request, 0);
+	result->status = RUN_FAILED;
+	error_set(&result->error, -ECONNREFUSED, "beta: nothing listens at port 18720, and --launch_server is off");
+}
+
+static inline void make_failed_midway(struct result *result)
+{
+	make_udp(result);
+	result->status = RUN_FAILED;
+	error_set(&result->error, -ECONNRESET, "beta: the server ended before the test was over");
+	error_set(&result->rank[1].worker[1].error, -EIO, "the socket was closed");
+	rank_result_release(&result->rank[1]);
+	result->rank[1].counts_received = false;
+}
+
+static inline void make_interrupted(struct result *result)
+{
+	make_bw(result);
+	result->status = RUN_INTERRUPTED;
+	error_set(&result->error, -EINTR, "stopped by SIGINT after 2.500 s");
+	result->rank[0].worker[0].end_ns = result->rank[0].worker[0].begin_ns + 5 * SECOND / 2;
+	count(&result->rank[0].worker[0], true, 476837);
+	result->rank[0].worker[0].intervals = 5;
+}
+
+static inline void make_threshold(struct result *result)
+{
+	make_bw(result);
+	result->request.spec.bw_threshold = 150;
+	result->status = RUN_THRESHOLD;
+}
+
+/* Everything that is remarked upon at once. */
+static inline void make_doubtful(struct result *result)
+{
+	make_bw(result);
+	result->request.spec.transport = TRANSPORT_UC;
+	result->rank[0].delivery = false;
+	facts_add_number(&result->rank[0].facts, "linkGbSec", "Link Gbit/s", 40);
+	result->rank[0].worker[0].edge_error_ns = 25000000;
+	result->rank[0].worker[0].edge_begin = 100000;
+	result->rank[0].worker[0].interval_msgs[3] = 100;
+	result->rank[1].clock_error_ns = 30000000;
+	error_set(&result->rank[0].worker[0].error, -EIO, "a completion reported an error");
+}
+
+static inline void make_many_workers(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_UD, VERB_SEND, METRIC_BW, 1024);
+	make(result, &request, 70);
+	result->rank[1].counts_received = true;
+	for (unsigned w = 0; w < 70; w++) {
+		count(&result->rank[0].worker[w], true, 1000000 + w);
+		count(&result->rank[1].worker[w], false, 1000000 + w);
+		result->rank[1].worker[w].end_ns += SECOND / 2;
+	}
+	result->rank[1].worker[0].total_received += 5;
+}
+
+#endif
