@@ -1,4 +1,4 @@
-/* Log-linear histogram of durations: constant memory, at most 0.8 % bucket error, exact min, max, sum; mergeable. */
+/* Log-linear histogram of durations: constant memory, at most 0.4 % bucket error, exact min, max, sum; mergeable. */
 #ifndef BASE_HIST_H
 #define BASE_HIST_H
 
@@ -8,7 +8,7 @@
 struct buf;
 struct cursor;
 
-#define HIST_SUB_BITS 7 /* 2^7 sub-buckets an octave: a bucket is at most 1/128 = 0.78 % wide */
+#define HIST_SUB_BITS 8 /* 2^8 sub-buckets an octave: a bucket is at most 1/256 = 0.39 % wide */
 #define HIST_BUCKETS  ((64 - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
 struct hist {

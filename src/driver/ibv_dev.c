@@ -8,13 +8,17 @@
 bool ib_dev_exists(const char *name)
 {
 	int count = 0;
-	struct ibv_device **list = ibv_get_device_list(&count);
-	bool found = list && count > 0 && !*name;
+	struct ibv_device **list;
+	bool found;
 
-	for (int i = 0; list && i < count && !found; i++)
+	errno = 0;
+	list = ibv_get_device_list(&count);
+	if (!list)
+		return errno && errno != ENOSYS; /* there may be some: opening one says why the list cannot be read */
+	found = count > 0 && !*name;
+	for (int i = 0; i < count && !found; i++)
 		found = strcmp(ibv_get_device_name(list[i]), name) == 0;
-	if (list)
-		ibv_free_device_list(list);
+	ibv_free_device_list(list);
 	return found;
 }
 
@@ -61,7 +65,8 @@ static int try_device(struct ib_port *p, struct ibv_device *device, struct error
 	int rc;
 
 	if (!context)
-		return error_sys(err, errno ? -errno : -EIO, "cannot open RDMA device %s (ibv_open_device)", ibv_get_device_name(device));
+		return error_sys(err, errno ? -errno : -EIO, "cannot open RDMA device %s (ibv_open_device)",
+				 ibv_get_device_name(device));
 	rc = read_port(p, context, err);
 	if (rc) {
 		ibv_close_device(context);
@@ -79,7 +84,10 @@ int ib_dev_open(struct ib_port *p, struct error *err)
 	int count = 0, rc = -ENODEV;
 
 	p->num = (uint8_t)ib_knob(p->spec->port, 1);
+	errno = 0;
 	list = ibv_get_device_list(&count);
+	if (!list && errno && errno != ENOSYS)
+		return error_sys(err, -errno, "cannot list the RDMA devices of this host (ibv_get_device_list)");
 	for (int i = 0; list && i < count && !p->context; i++)
 		if (!*name || strcmp(ibv_get_device_name(list[i]), name) == 0)
 			rc = try_device(p, list[i], err);

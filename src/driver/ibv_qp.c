@@ -116,13 +116,16 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 	if (p->spec->post_api == CHOICE_ON)
 		rc = probe_api(p, true, want);
 	if (rc && p->spec->post_api == CHOICE_ON)
-		return error_sys(err, rc, "RDMA device %s cannot post by ibv_wr_* calls (--wr_api): leave it out",
-				 p->name);
+		return error_sys(
+			err, rc,
+			"RDMA device %s cannot post by ibv_wr_* calls (--wr_api; ibv_create_qp_ex): leave it out",
+			p->name);
 	if (rc)
 		rc = probe_api(p, false, want);
 	if (rc)
 		return error_sys(err, rc,
-				 "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding",
+				 "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding "
+				 "(ibv_create_qp)",
 				 p->name, transport_name(p->spec->transport), p->tx_depth, p->rx_depth);
 	if (asked && p->inline_max < want)
 		return error_set(err, -EINVAL,
@@ -160,16 +163,16 @@ int ib_qp_open(struct ib_ep *ep, struct error *err)
 
 	ep->qp = create(p, p->wr_api, p->inline_max, NULL);
 	if (!ep->qp)
-		return error_sys(
-			err, errno ? -errno : -EIO,
-			"cannot create queue pair %u of %llu on %s (it allows %d in all, other programs' included)",
-			ep->ep.index + 1, (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
+		return error_sys(err, errno ? -errno : -EIO,
+				 "cannot create queue pair %u of %llu on %s (ibv_create_qp; it allows %d in all, other "
+				 "programs' included)",
+				 ep->ep.index + 1, (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
 	if (p->wr_api)
 		ep->qpx = ibv_qp_to_qp_ex(ep->qp);
 	rc = to_init(ep);
 	if (rc)
-		return error_sys(err, -rc, "cannot bring QP %u of %s to INIT (P_Key index %llu)", ep->qp->qp_num,
-				 p->name, (unsigned long long)p->spec->pkey_index);
+		return error_sys(err, -rc, "cannot bring QP %u of %s to INIT with P_Key index %llu (ibv_modify_qp)",
+				 ep->qp->qp_num, p->name, (unsigned long long)p->spec->pkey_index);
 	return 0;
 }
 
@@ -272,9 +275,10 @@ static int open_ah(struct ib_port *p, const struct ib_addr *peer, struct error *
 		return 0;
 	if (p->ah)
 		return error_set(err, -EINVAL, "the peer's UD endpoints have more than one address");
+	errno = 0;
 	p->ah = ibv_create_ah(p->pd, &path);
 	if (!p->ah)
-		return error_sys(err, errno ? -errno : -EIO, "cannot reach the peer's GID %s from %s",
+		return error_sys(err, errno ? -errno : -EIO, "cannot reach the peer's GID %s from %s (ibv_create_ah)",
 				 ib_gid_format(peer->gid, gid), p->name);
 	p->ah_peer = *peer;
 	return 0;
@@ -312,12 +316,12 @@ static int transition(struct ib_ep *ep, int (*go)(struct ib_ep *), const char *s
 
 	if (!rc)
 		return 0;
-	return error_sys(err, -rc, "cannot bring QP %u of %s to %s (peer's QP %u, GID %s, path MTU %u)%s",
-			 ep->qp->qp_num, p->name, state, ep->peer.qpn, ib_gid_format(ep->peer.gid, gid),
-			 ib_mtu_bytes(ep->mtu),
-			 rc == ETIMEDOUT || rc == EHOSTUNREACH || rc == ENETUNREACH
-				 ? ", likely no route from this GID to the peer's: see --gid_index"
-				 : "");
+	return error_sys(
+		err, -rc, "cannot bring QP %u of %s to %s (ibv_modify_qp; peer's QP %u, GID %s, path MTU %u)%s",
+		ep->qp->qp_num, p->name, state, ep->peer.qpn, ib_gid_format(ep->peer.gid, gid), ib_mtu_bytes(ep->mtu),
+		rc == ETIMEDOUT || rc == EHOSTUNREACH || rc == ENETUNREACH
+			? ", likely no route from this GID to the peer's: see --gid_index"
+			: "");
 }
 
 static int ready(struct ib_ep *ep, struct error *err)

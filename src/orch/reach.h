@@ -68,6 +68,7 @@ int launch_spawn(const char *path, struct words *words, const char *host, bool r
 int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status);
 /* What it wrote to stderr: the last lines that fit, joined by "; ", without control characters. */
 char *launch_log(const struct launch *launch, char *ret, size_t size);
+bool launch_log_has(const struct launch *launch, const char *needle); /* anywhere in it */
 
 /* --- local.c, ssh.c: each starts the server and explains why it ended (wait status) before it was ready --- */
 

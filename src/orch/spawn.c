@@ -289,6 +289,19 @@ char *launch_log(const struct launch *launch, char *ret, size_t size)
 	return ret;
 }
 
+bool launch_log_has(const struct launch *launch, const char *needle)
+{
+	const off_t end = lseek(launch->log, 0, SEEK_CUR);
+	void *text = end > 0 ? mmap(NULL, LOG_SIZE, PROT_READ, MAP_PRIVATE, launch->log, 0) : MAP_FAILED;
+	bool has;
+
+	if (text == MAP_FAILED)
+		return false;
+	has = memmem(text, (size_t)end, needle, strlen(needle)) != NULL;
+	munmap(text, LOG_SIZE);
+	return has;
+}
+
 static void append_log(const struct launch *launch, struct error *why)
 {
 	const size_t len = strlen(why->text);

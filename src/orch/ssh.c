@@ -129,12 +129,12 @@ static void insert_host(const char *sentence, const char *host, char *ret, size_
 	ret[n < size ? n : size - 1] = '\0';
 }
 
-static int explain_ssh(const char *host, const char *log, struct error *err)
+static int explain_ssh(const struct launch *launch, const char *host, const char *log, struct error *err)
 {
 	char text[sizeof(err->text)];
 
 	for (size_t i = 0; i < sizeof(complaints) / sizeof(complaints[0]); i++) {
-		if (!strstr(log, complaints[i].needle))
+		if (!launch_log_has(launch, complaints[i].needle))
 			continue;
 		insert_host(complaints[i].sentence, host, text, sizeof(text));
 		return error_set(err, complaints[i].code, "%s", text);
@@ -151,7 +151,7 @@ int ssh_explain(const struct launch *launch, int status, const struct request *r
 
 	launch_log(launch, log, sizeof(log));
 	if (code == 255)
-		return explain_ssh(host, log, err);
+		return explain_ssh(launch, host, log, err);
 	if ((code == 126 || code == 127) && request->server_exe[0])
 		return error_set(err, -ENOENT, "host '%s' has no executable '%s' (--server_exe), or you may not run it",
 				 host, request->server_exe);

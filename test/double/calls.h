@@ -8,8 +8,6 @@
 /* clang-format off */
 #define DOUBLE_CALLS(CALL)                     \
 	CALL(ibv_get_device_list, setup)       \
-	CALL(ibv_get_device_name, setup)       \
-	CALL(ibv_get_device_guid, never)       \
 	CALL(ibv_open_device, setup)           \
 	CALL(ibv_query_device, setup)          \
 	CALL(ibv_query_device_ex, never)       \
@@ -25,7 +23,7 @@
 	CALL(ibv_create_qp, post)              \
 	CALL(ibv_create_qp_ex, wr)             \
 	CALL(ibv_modify_qp, setup)             \
-	CALL(ibv_query_qp, setup)              \
+	CALL(ibv_query_qp, report)             \
 	CALL(ibv_create_ah, ud)                \
 	CALL(ibv_post_send, post)              \
 	CALL(ibv_wr_complete, wr)              \

@@ -22,8 +22,7 @@ def test_no_device(refused):
 
 
 def test_wrong_device(refused):
-    words = ['-d', 'double7', *WRITE[2:], '-r', 'ibv']
-    refused(words, 'double7', 'double0', 'double1', both='devices=2')
+    refused(['-d', 'double7', *WRITE[2:]], 'double7', both='devices=2')
 
 
 def test_wrong_port(refused):

@@ -35,15 +35,17 @@ def test_latency(double, connection, verb, events):
     assert 0 < latency['minUsec'] <= latency['medianUsec'] <= latency['maxUsec']
     assert outcome.client['sent'] >= 200
     if verb in TWO_SIDED:
-        assert 0 <= outcome.client['sent'] - outcome.server['received'] <= 1
-        assert 0 <= outcome.server['sent'] - outcome.client['received'] <= 1
+        # Each side may end with one more message, whose completion says that all before it are done; nobody takes it.
+        for here, there in ((outcome.client, outcome.server), (outcome.server, outcome.client)):
+            assert here['sent'] == here['delivered']
+            assert 0 <= here['delivered'] - there['received'] <= 2
 
 
 @pytest.mark.parametrize('connection, verb', [('RC', 'send'), ('RC', 'write'), ('UD', 'send')])
 def test_events_bandwidth(double, connection, verb):
     outcome = double(options(connection, verb, 'bw', '--events', 'on', '--print_json_results'))
     check_bandwidth(outcome, verb)
-    assert outcome.connection['requestor']['facts']['completionMode'] == 'events'
+    assert outcome.connection['requestor']['facts']['completionMode'].startswith('events')
 
 
 @pytest.mark.parametrize('connection, verb', [('RC', 'write'), ('RC', 'send'), ('UC', 'send'), ('UD', 'send')])
@@ -58,7 +60,8 @@ def test_two_workers(double):
 
 def test_slow_receiver(double):
     """One receive at a time: RC waits for it and loses nothing."""
-    outcome = double(options('RC', 'send', 'bw', '--rx_depth', '1', '--print_json_results'))
+    outcome = double(options('RC', 'send', 'bw', '--rx_depth', '1', '--post_batch', '1',
+                             '--print_json_results'))
     check_bandwidth(outcome, 'send')
     assert outcome.connection['loss']['lost'] == 0
 

@@ -1,4 +1,4 @@
-"""Bad command lines: one sentence on stderr, exit status 1, nothing on stdout, no file, no process left, whatever they are."""
+"""Bad command lines: one sentence on stderr, exit status 1, nothing on stdout, no file and no process left."""
 import re
 import subprocess
 from dataclasses import dataclass

@@ -106,22 +106,32 @@ static bool is_number(const struct option_row *row)
 	       row->type == OPTION_TIME || row->type == OPTION_REAL;
 }
 
-static void rows_are_complete(void **state)
+static void rows_have_all_texts(void **state)
 {
 	(void)state;
 	assert_int_equal(option_count, LENGTH(samples));
 	assert_true(option_count <= 256);
 	for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
-		if (!row->key || !row->help || !*row->help || !row->unit || !row->metavar || !row->def || !row->group)
-			fail_msg("row %zu lacks a text", (size_t)(row - option_rows));
-		if (row->help[strlen(row->help) - 1] == '.' || strlen(row->help) > 120)
+		const char *const texts[] = { row->key, row->help, row->unit, row->metavar, row->def, row->group };
+
+		for (size_t i = 0; i < LENGTH(texts); i++)
+			if (!texts[i])
+				fail_msg("row %zu lacks text %zu", (size_t)(row - option_rows), i);
+		if (!*row->help || row->help[strlen(row->help) - 1] == '.' || strlen(row->help) > 120)
 			fail_msg("--%s: the help is no single short sentence without its full stop", row->key);
+		if (row->type != OPTION_FLAG && !*row->metavar)
+			fail_msg("--%s has no name for its value", row->key);
+	}
+}
+
+static void rows_say_what_is_allowed(void **state)
+{
+	(void)state;
+	for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
 		if (is_number(row) && !(row->min < row->max))
 			fail_msg("--%s has no range", row->key);
 		if (row->type == OPTION_TIME && strcmp(row->unit, "s") != 0)
 			fail_msg("--%s: a time is in seconds", row->key);
-		if (row->type != OPTION_FLAG && !*row->metavar)
-			fail_msg("--%s has no name for its value", row->key);
 		if (row->type == OPTION_ENUM && !row->names)
 			fail_msg("--%s has no names", row->key);
 		if ((row->flags & OPTION_WIRE) && !row->json)
@@ -316,7 +326,8 @@ static void near_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_complete),
+		cmocka_unit_test(rows_have_all_texts),
+		cmocka_unit_test(rows_say_what_is_allowed),
 		cmocka_unit_test(fields_fit_their_types),
 		cmocka_unit_test(names_are_unique),
 		cmocka_unit_test(defaults_are_legal),

@@ -82,7 +82,7 @@ static const struct {
 	{ "-n h -c TCP -m lat --events", &bare, "events=on" },
 	{ "-n h -c UDP", &bare, "rdma_driver=sock verb=send msg_size=1Ki post_batch=64 events=on" },
 	{ "-n h -c UDP -s 65507 --gso off", &bare, "gso=off" },
-	{ "-n h -r null", &bare, "rdma_driver=null connection=RC verb=write null_latency=1us null_rate=0" },
+	{ "-n h -r null", &bare, "rdma_driver=null connection=RC verb=write null_latency=0 null_rate=0" },
 	{ "-n h -r null -c UD", &bare, "connection=UD verb=send msg_size=1Ki" },
 	{ "-n h -r null -m lat --null_latency 5us", &bare, "null_latency=5us tx_depth=32" },
 	{ "-n h -i 1000", &rdma, "iterations=1000" },
