@@ -4,9 +4,9 @@
 
 #include "spec/spec.h"
 
-#define EXIT_DONE	 0
-#define EXIT_FAILED	 1
-#define EXIT_THRESHOLD	 2
+#define EXIT_DONE        0
+#define EXIT_FAILED      1
+#define EXIT_THRESHOLD   2
 #define EXIT_INTERRUPTED 130
 
 int cmd_client(struct request *request);

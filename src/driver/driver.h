@@ -24,7 +24,8 @@ struct port_conf {
 	const struct clock *clock;
 	unsigned worker, workers; /* this port's worker and how many there are on this side */
 	bool active; /* this side sends (requests) */
-	const struct sockaddr_storage *local, *remote; /* ends of the control connection: where the peer can be reached */
+	const struct sockaddr_storage *local,
+		*remote; /* ends of the control connection: where the peer can be reached */
 };
 
 /* What a port can do, asked once after open. */
@@ -95,7 +96,8 @@ struct driver {
 
 	int (*open)(const struct port_conf *conf, struct port **ret, struct error *err);
 	void (*caps)(const struct port *port, struct caps *ret);
-	void (*facts)(const struct port *port, struct facts *ret); /* what was used, once connected: device, GID, MTU ... */
+	void (*facts)(const struct port *port,
+		      struct facts *ret); /* what was used, once connected: device, GID, MTU ... */
 	void (*close)(struct port *port);
 
 	int (*reg)(struct port *port, struct mem *mem, struct region **ret, struct error *err);

@@ -2,7 +2,9 @@
 #ifndef DRIVER_NULL_H
 #define DRIVER_NULL_H
 
+#include "base/clock.h"
 #include "driver/driver.h"
+#include "driver/seq.h"
 
 extern const struct driver driver_null;
 
@@ -29,5 +31,63 @@ void null_wire_close(struct null_wire *wire);
 int null_wire_send(struct null_wire *wire, const struct null_record *records, int count, struct error *err);
 /* Takes what is there: number of records, 0 when there is none, negative errno (the other side is gone). */
 int null_wire_receive(struct null_wire *wire, struct null_record *ret, int max, struct error *err);
+
+/* --- The device (null.c) and its link (null_link.c) --- */
+
+#define NULL_RUNS     65536u /* posts that may wait for their completion, a power of two */
+#define FRACTION_BITS 16 /* instants are ns in 48.16 fixed point: rates come out exact */
+
+struct null_ep {
+	struct ep base;
+	uint8_t *tx, *rx;
+	uint64_t next; /* number of the next message */
+	uint64_t told; /* messages below this number were told to the passive side */
+	struct seq seq; /* passive side */
+};
+
+/* Messages of one post that still wait: they complete one after another, `step` apart. */
+struct null_run {
+	struct null_ep *ep;
+	uint32_t count;
+	enum done_kind kind;
+	uint64_t due; /* of the first, fixed point */
+};
+
+struct null_port {
+	struct port base;
+	const struct port_conf conf;
+	int64_t epoch_ns; /* when it was opened: the device's instants count from here */
+	bool instant; /* no rate and no latency: a message completes as soon as it is posted */
+	bool latency_test; /* posts happen at the true instant: one message is under way at a time */
+	bool echo; /* latency of a ping-pong: each message is answered by the device */
+	bool counts; /* the passive side is told what was sent, and counts */
+	uint64_t step; /* fixed point: time that one message occupies this port's share of the link */
+	uint64_t delay; /* fixed point: the programmed latency */
+	uint64_t link_free; /* fixed point: when the last accepted message has left */
+	uint64_t now; /* fixed point: the device's idea of now, see post_timed */
+	uint64_t polled; /* fixed point: true instant of the last poll */
+	uint32_t head, tail; /* runs[head ... tail) wait */
+	struct null_run *runs;
+	struct null_run *open; /* instant: the run that the next post of its endpoint joins */
+	struct null_ep **eps;
+	uint32_t ep_count;
+	int64_t told_ns;
+	struct null_wire *wire;
+};
+
+static inline struct null_port *null_port(const struct ep *ep)
+{
+	return (struct null_port *)ep->port;
+}
+
+/* ns as the device counts them. */
+static inline uint64_t null_fixed(int64_t ns)
+{
+	return (uint64_t)ns << FRACTION_BITS;
+}
+
+int null_post(struct ep *ep, unsigned n, unsigned flags);
+int null_post_rx(struct ep *ep, unsigned n);
+int null_poll(struct port *port, struct done *done, int max);
 
 #endif

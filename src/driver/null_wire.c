@@ -33,8 +33,8 @@ static void set_port(struct sockaddr_storage *a, in_port_t port)
 
 static in_port_t get_port(const struct sockaddr_storage *a)
 {
-	return a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port :
-					  ((const struct sockaddr_in *)a)->sin_port;
+	return a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port
+					: ((const struct sockaddr_in *)a)->sin_port;
 }
 
 static struct null_wire *wire_new(const struct port_conf *conf)
@@ -87,8 +87,7 @@ int null_wire_listen(const struct port_conf *conf, struct null_wire **ret, struc
 	set_port(&wire->address, 0);
 	wire->listener = socket(wire->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (wire->listener < 0 || bind(wire->listener, (struct sockaddr *)&wire->address, len) < 0 ||
-	    listen(wire->listener, 1) < 0 ||
-	    getsockname(wire->listener, (struct sockaddr *)&wire->address, &len) < 0) {
+	    listen(wire->listener, 1) < 0 || getsockname(wire->listener, (struct sockaddr *)&wire->address, &len) < 0) {
 		int rc = error_sys(err, -errno, "the null device cannot listen for its wire");
 
 		null_wire_close(wire);
@@ -115,8 +114,8 @@ int null_wire_connect(const struct port_conf *conf, struct cursor *peer, int64_t
 	wire->address = *conf->remote;
 	set_port(&wire->address, htons(cursor_u16(peer)));
 	wire->fd = socket(wire->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (wire->fd < 0 ||
-	    (connect(wire->fd, (struct sockaddr *)&wire->address, address_len(&wire->address)) < 0 && errno != EINPROGRESS))
+	if (wire->fd < 0 || (connect(wire->fd, (struct sockaddr *)&wire->address, address_len(&wire->address)) < 0 &&
+			     errno != EINPROGRESS))
 		rc = -errno;
 	if (!rc)
 		rc = wait_for(wire, wire->fd, POLLOUT, deadline_ns);

@@ -1,16 +1,4 @@
-/*
- * Counts lost, duplicated and reordered messages exactly from their sequence numbers: the sender numbers its messages
- * 0, 1, 2 ..., the receiver feeds every number it sees, in the order of arrival.
- *
- *   received    distinct messages: next - lost.
- *   lost        numbers below the highest seen that have not arrived (what is lost behind the highest one seen, only
- *               the sender's total can tell). A late arrival inside the window takes its number out of lost again.
- *   reordered   messages that arrived after one with a higher number (RFC 4737: number below the next expected).
- *   duplicated  arrivals of a number that had arrived before.
- *   late        arrivals more than SEQ_WINDOW behind: late or duplicated, which of the two is no longer known. They are
- *               in none of the counts above, so sent = received + lost stays true.
- *   alien       numbers that this sender cannot have reached: not ours. In none of the counts above.
- */
+/* Counts lost, duplicated and reordered messages exactly, from the numbers that their sender gave them. */
 #ifndef DRIVER_SEQ_H
 #define DRIVER_SEQ_H
 
@@ -20,6 +8,18 @@
 #define SEQ_WINDOW   65536u /* messages behind the next expected one whose arrival is remembered */
 #define SEQ_MAX_JUMP (UINT64_C(1) << 40) /* a larger step ahead is taken for a number that is not ours */
 
+/*
+ * The sender numbers its messages 0, 1, 2 ...; the receiver feeds every number it sees, in the order of arrival.
+ *
+ *   received    distinct messages: next - lost.
+ *   lost        numbers below the highest seen that have not arrived. A late arrival inside the window takes its number
+ *               out again. What is lost behind the highest one seen, only the sender's total can tell.
+ *   reordered   messages that arrived after one with a higher number (RFC 4737: number below the next expected).
+ *   duplicated  arrivals of a number that had arrived before.
+ *   late        arrivals more than SEQ_WINDOW behind: late or duplicated, which of the two is no longer known. They are
+ *               in none of the counts above, so that received + lost = next stays true.
+ *   alien       numbers that this sender cannot have reached: not ours. In none of the counts above.
+ */
 struct seq { /* zeroed = nothing seen */
 	uint64_t next; /* one above the highest number seen */
 	uint64_t lost, duplicated, reordered, late, alien;

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define LOST_AFTER_NS	100000000LL /* unreliable transports: a reply that took longer is given up */
-#define PATIENCE_TURNS	4096u /* turns without a reply until the clock and the completion queue are looked at */
+#define LOST_AFTER_NS  100000000LL /* unreliable transports: a reply that took longer is given up */
+#define PATIENCE_TURNS 4096u /* turns without a reply until the clock and the completion queue are looked at */
 
 /* How the end of a sample shows. */
 enum style {

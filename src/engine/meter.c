@@ -4,9 +4,9 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#define CATCH_UP_NS	 2000000LL /* longest that taking an edge may last */
-#define EDGE_NARROW_NS	 20000 /* a poll bracketed by so little is a good edge: it was not preempted */
-#define INTERVAL_MIN_NS	 10000000LL
+#define CATCH_UP_NS      2000000LL /* longest that taking an edge may last */
+#define EDGE_NARROW_NS   20000 /* a poll bracketed by so little is a good edge: it was not preempted */
+#define INTERVAL_MIN_NS  10000000LL
 #define INTERVALS_WANTED 100
 
 static uint64_t counted(const struct flow *flow)

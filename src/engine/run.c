@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <sched.h>
 
-#define DRAIN_LIMIT_NS	 10000000000LL
-#define WAIT_SLICE_NS	 20000000LL /* how late a blocked worker notices a command of the main thread */
-#define EXPECT_LIMIT_NS	 5000000000LL /* a reliable transport delivers the rest within this time or never */
+#define DRAIN_LIMIT_NS  10000000000LL
+#define WAIT_SLICE_NS   20000000LL /* how late a blocked worker notices a command of the main thread */
+#define EXPECT_LIMIT_NS 5000000000LL /* a reliable transport delivers the rest within this time or never */
 
 int flow_fail(struct flow *flow)
 {
@@ -123,8 +123,8 @@ int flow_drain(struct flow *flow)
 			return rc;
 	}
 	return error_set(&flow->error, -ETIMEDOUT,
-			 "worker %u: %llu messages were still not completed 10 s after the end of the traffic", flow->index,
-			 (unsigned long long)left);
+			 "worker %u: %llu messages were still not completed 10 s after the end of the traffic",
+			 flow->index, (unsigned long long)left);
 }
 
 bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since)

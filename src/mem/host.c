@@ -15,8 +15,8 @@ int mem_alloc(const struct topo *topo, size_t size, int node, struct mem **ret, 
 	mem->data = topo_alloc(topo, size, node);
 	if (!mem->data) {
 		free(mem);
-		return error_set(err, -ENOMEM, "cannot allocate %zu bytes of data buffers: give a smaller --working_set or -q",
-				 size);
+		return error_set(err, -ENOMEM,
+				 "cannot allocate %zu bytes of data buffers: give a smaller --working_set or -q", size);
 	}
 	mem->size = size;
 	mem->node = node;

@@ -38,10 +38,10 @@ static void collect_counters(const struct flow *flow)
 static void collect_engine_facts(const struct flow *flow, struct facts *facts)
 {
 	facts_add(facts, "completionMode", "Completions", "%s",
-		  flow->idle  ? "none (the device answers alone)" :
-		  flow->block ? "events (sleeping)" :
-		  flow->yield ? "polling, giving way on a shared core" :
-				"polling");
+		  flow->idle    ? "none (the device answers alone)"
+		  : flow->block ? "events (sleeping)"
+		  : flow->yield ? "polling, giving way on a shared core"
+				: "polling");
 	facts_add_number(facts, "slotsPerQp", "Slots per QP", flow->slots);
 }
 
@@ -75,8 +75,8 @@ int collect_all(struct run *run, struct result *result, struct error *err)
 	int rc;
 
 	rank_result_pack(&run->mine, &mine);
-	rc = mine.failed ? error_set(err, mine.failed, "no memory for the result") :
-			   comm_gather(run->comm, &mine, all, run_deadline(run), err);
+	rc = mine.failed ? error_set(err, mine.failed, "no memory for the result")
+			 : comm_gather(run->comm, &mine, all, run_deadline(run), err);
 	for (unsigned i = 0; rc == 0 && run->comm->rank == 0 && i < run->comm->size; i++) {
 		struct cursor from;
 

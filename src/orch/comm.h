@@ -39,8 +39,10 @@ struct ping {
 struct comm_ops {
 	const char *name;
 	int (*bcast)(struct comm *comm, struct buf *data, int64_t deadline_ns, struct error *err);
-	int (*gather)(struct comm *comm, const struct buf *mine, struct buf *all, int64_t deadline_ns, struct error *err);
-	int (*exchange)(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns, struct error *err);
+	int (*gather)(struct comm *comm, const struct buf *mine, struct buf *all, int64_t deadline_ns,
+		      struct error *err);
+	int (*exchange)(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns,
+			struct error *err);
 	int (*note)(struct comm *comm, const struct note *note, struct error *err);
 	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
 	int (*ping)(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err);
@@ -52,7 +54,8 @@ struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
 	const struct clock *clock;
-	struct sockaddr_storage local, remote; /* this end and the other one's (rank 0's) address, for data connections */
+	struct sockaddr_storage local,
+		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */
 };
 
@@ -108,11 +111,11 @@ int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns,
 
 /* --- Two ranks joined by one TCP connection (comm_tcp.c): rank 0 = client, rank 1 = server. --- */
 
-#define COMM_PROTOCOL	   1u /* version of the control protocol; both sides must have the same */
-#define COMM_MAX_FRAME	   (16u << 20) /* bytes of one frame's payload; more is refused */
-#define COMM_SILENCE_NS	   4000000000LL /* nothing heard for so long: the peer is dead */
-#define COMM_BEAT_NS	   1000000000LL
-#define COMM_DEFAULT_PORT  18720
+#define COMM_PROTOCOL     1u /* version of the control protocol; both sides must have the same */
+#define COMM_MAX_FRAME    (16u << 20) /* bytes of one frame's payload; more is refused */
+#define COMM_SILENCE_NS   4000000000LL /* nothing heard for so long: the peer is dead */
+#define COMM_BEAT_NS      1000000000LL
+#define COMM_DEFAULT_PORT 18720
 
 /*
  * Client: the connection is made (fd, connected, blocking or not); says hello and waits for the server's. -EPROTO: not

@@ -69,7 +69,7 @@ int conn_ping(struct conn *conn, struct ping *ret, int64_t deadline_ns, struct e
 
 /* --- Between conn.c and keeper.c; the lock is held --- */
 
-void *conn_keep(void *conn); /* the keeper thread */
+void *conn_keep(void *arg); /* the keeper thread */
 void conn_fail(struct conn *conn, const struct error *why);
 void conn_broken(struct conn *conn, int code); /* conn_fail: the socket's own failure (0 = end of file) in words */
 void conn_put(struct conn *conn, enum frame_type type, const void *payload, size_t len); /* frame to out, and flush */

@@ -53,7 +53,7 @@ struct frame_reader {
 	struct buf payload;
 };
 
-void frame_reader_init(struct frame_reader *reader, uint32_t types);
+void frame_reader_init(struct frame_reader *reader, uint32_t allowed); /* mask of types */
 void frame_reader_release(struct frame_reader *reader);
 
 /* Bytes that are missing to the end of the header, or, when it is known, of the frame: reading no more never overreads. */

@@ -105,10 +105,11 @@ static int check_memory(const struct run *run, struct error *err)
 
 	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
 		return 0;
-	return error_set(err, -E2BIG,
-			 "the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
-			 "messages, or start the server with a larger --memory_limit",
-			 (unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
+	return error_set(
+		err, -E2BIG,
+		"the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
+		"messages, or start the server with a larger --memory_limit",
+		(unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
 }
 
 static int open_flow(struct run *run, unsigned i, struct error *err)

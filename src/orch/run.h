@@ -25,7 +25,8 @@ struct run {
 	struct flow *flows;
 	unsigned workers;
 	struct rank_result mine;
-	int64_t clock_offset_ns, clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
+	int64_t clock_offset_ns,
+		clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
 	int64_t rtt_ns;
 	bool interrupted; /* somebody asked to stop: the error below says who */
 	struct error stop;

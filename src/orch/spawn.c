@@ -188,9 +188,7 @@ static int start(struct launch *launch, const char *path, char **argv, struct pi
 	close(pipes->report[1]);
 	pipes->report[1] = -1;
 	launch->pidfd = pidfd_open(launch->pid, 0);
-	if (launch->pidfd < 0)
-		code = errno;
-	else if (read(pipes->report[0], &code, sizeof(code)) < 0)
+	if (launch->pidfd < 0 || read(pipes->report[0], &code, sizeof(code)) < 0)
 		code = errno;
 	if (!code)
 		return 0;

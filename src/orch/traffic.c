@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define LEAD_NS	     5000000LL /* from the start message to the start, plus some round trips */
-#define TICK_NS	     200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
+#define LEAD_NS      5000000LL /* from the start message to the start, plus some round trips */
+#define TICK_NS      200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
 #define LATE_TICK_NS 2000000LL /* when the end is due */
 #define OVERDUE_NS   30000000000LL /* the traffic should have ended so long ago: something hangs */
 #define QUIET_MIN_NS 50000000LL
@@ -294,7 +294,8 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 int traffic_run(struct run *run, struct error *err)
 {
 	const struct spec *spec = &run->spec;
-	struct phase warmup = { .quota = spec->warmup_iterations }, measure = { .quota = spec->iterations, .measure = true };
+	struct phase warmup = { .quota = spec->warmup_iterations },
+		     measure = { .quota = spec->iterations, .measure = true };
 	bool warmup_apart = spec->warmup_iterations || (spec->iterations && spec->warmup_ns);
 	int rc = sync_clocks(run, err);
 

@@ -39,10 +39,10 @@ def calls(*when):
     return [name for name, kind in table if kind in when]
 
 
-def options(connection, verb, metric, *more):
+def options(connection, verb, metric, *more, iterations=200):
     """Words of a short run."""
     size = '8' if verb.startswith('atomic') else '64'
-    return ['-d', 'double0', '-c', connection, '-v', verb, '-m', metric, '-s', size, '-i', '200', '-w', '0', *more]
+    return ['-d', 'double0', '-c', connection, '-v', verb, '-m', metric, '-s', size, '-i', str(iterations), '-w', '0', *more]
 
 
 def total(outcome, key):

@@ -54,7 +54,7 @@ def test_later_transitions(refused, nth):
 @pytest.mark.parametrize('nth', [2, 5, 20])
 @pytest.mark.parametrize('name, kind', [('ibv_post_send', 'post'), ('ibv_poll_cq', 'run'), ('ibv_wr_complete', 'wr')])
 def test_amid_traffic(refused, name, kind, nth):
-    words = options(*RUNS[kind], '--post_batch', '1', '--cq_mod', '1')
+    words = options(*RUNS[kind], '--post_batch', '1', '--cq_mod', '1', iterations=5000)
     refused(words, name, os.strerror(CODES['EIO']), client=f'fail={name}:EIO:{nth}')
 
 

@@ -1,0 +1,237 @@
+/* The null device's link: when a posted message completes, by arithmetic on the clock; what the receiver is told. */
+#include "base/clock.h"
+#include "driver/null.h"
+
+#include <errno.h>
+
+#define NULL_RECORDS 64
+#define WIRE_LAZY_NS 500000LL /* the passive side hears of what was sent at the latest after so long */
+#define PAUSE_NS     1000000LL /* an empty link for so long: the worker did something else */
+
+/* Since the port was opened: 48 bits of ns last for 78 hours. */
+static uint64_t null_now(const struct null_port *port)
+{
+	return null_fixed(clock_now(port->conf.clock) - port->epoch_ns);
+}
+
+bool null_is_lost(uint64_t seed, uint32_t ep, uint64_t seq, double probability)
+{
+	uint64_t x = seed + ((uint64_t)ep << 40) + (seq + 1) * 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	return (double)(x >> 11) * 0x1p-53 < probability;
+}
+
+static struct null_run *push(struct null_port *port, struct null_ep *ep, unsigned n, enum done_kind kind, uint64_t due)
+{
+	struct null_run *run = &port->runs[port->tail++ % NULL_RUNS];
+
+	*run = (struct null_run){ .ep = ep, .count = n, .kind = kind, .due = due };
+	return run;
+}
+
+/* With neither rate nor latency: completions of one endpoint in a row are one run, which stays open. */
+static int post_instant(struct null_port *port, struct null_ep *ep, unsigned n)
+{
+	port->open = push(port, ep, n, DONE_TX, 0);
+	return (int)n;
+}
+
+/*
+ * The link sends one message after another; each takes `step` and arrives `latency` later. A post is taken to happen
+ * when the completion that made room for it was due, not when the worker got round to it: a worker that lost its core
+ * for a while finds the link as busy as it had left it, and the rate is exact however the host is scheduled. The
+ * latency test posts at the true instant, as there nothing is queued behind; so does a worker that comes back to an
+ * empty link after a pause of its own (between two phases). What the device's own two clock reads (here, and in the poll
+ * that finds the completion) cost is no latency of the link: one read is taken off.
+ */
+static bool is_pause(const struct null_port *port, uint64_t true_now)
+{
+	return port->head == port->tail && true_now - port->polled > null_fixed(PAUSE_NS);
+}
+
+static int post_timed(struct null_port *port, struct null_ep *ep, unsigned n)
+{
+	uint64_t start = port->now, first;
+
+	if (port->latency_test || !start || port->head == port->tail) {
+		uint64_t true_now = null_now(port) - null_fixed(port->conf.clock->read_cost_ns);
+
+		if (port->latency_test || !start || is_pause(port, true_now))
+			start = true_now;
+	}
+	if (start < port->link_free)
+		start = port->link_free;
+	port->link_free = start + n * port->step;
+	first = start + port->step + port->delay;
+	if (port->echo) {
+		push(port, ep, n, DONE_TX, first);
+		push(port, ep, n, DONE_RX, first + port->step + port->delay);
+	} else {
+		push(port, ep, n, DONE_TX, first);
+	}
+	return (int)n;
+}
+
+int null_post(struct ep *base, unsigned n, unsigned flags)
+{
+	struct null_ep *ep = (struct null_ep *)base;
+	struct null_port *port = null_port(base);
+
+	(void)flags;
+	if (port->open && port->open->ep == ep) {
+		ep->next += n;
+		port->open->count += n;
+		return (int)n;
+	}
+	if (port->tail - port->head > NULL_RUNS - 2)
+		return 0;
+	ep->next += n;
+	if (port->instant && !port->echo)
+		return post_instant(port, ep, n);
+	return post_timed(port, ep, n);
+}
+
+int null_post_rx(struct ep *ep, unsigned n)
+{
+	(void)ep;
+	return (int)n;
+}
+
+/* Tells the passive side what has been sent since it was last told. */
+static int tell(struct null_port *port)
+{
+	struct null_record records[NULL_RECORDS];
+	int count = 0, rc;
+
+	for (uint32_t i = 0; i < port->ep_count && count < NULL_RECORDS; i++) {
+		struct null_ep *ep = port->eps[i];
+		uint64_t news = ep->next - ep->told;
+
+		if (!news)
+			continue;
+		records[count].ep = i;
+		records[count].first = ep->told;
+		records[count].count = news < 1u << 20 ? (uint32_t)news : 1u << 20;
+		count++;
+	}
+	rc = count ? null_wire_send(port->wire, records, count, &port->base.err) : 0;
+	for (int i = 0; i < rc; i++)
+		port->eps[records[i].ep]->told += records[i].count;
+	return rc < 0 ? rc : 0;
+}
+
+static bool all_told(const struct null_port *port)
+{
+	for (uint32_t i = 0; i < port->ep_count; i++) {
+		if (port->eps[i]->told != port->eps[i]->next)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The active side tells in time, and before it completes what may be the last messages of a test: 1 = completions may
+ * be taken, 0 = not before the passive side was told, negative errno.
+ */
+static int tell_lazily(struct null_port *port)
+{
+	int64_t now = clock_now(port->conf.clock);
+	bool last = port->tail - port->head <= 1;
+	int rc;
+
+	if (!last && now - port->told_ns < WIRE_LAZY_NS)
+		return 1;
+	port->told_ns = now;
+	rc = tell(port);
+	if (rc < 0)
+		return rc;
+	return !last || all_told(port);
+}
+
+/* Messages of the oldest run that are due. */
+static uint32_t due_count(const struct null_port *port, const struct null_run *run, uint64_t now)
+{
+	uint64_t n;
+
+	if (run->due > now)
+		return 0;
+	if (!port->step)
+		return run->count;
+	n = (now - run->due) / port->step + 1;
+	return n < run->count ? (uint32_t)n : run->count;
+}
+
+static int poll_runs(struct null_port *port, struct done *done, int max)
+{
+	uint64_t now = port->instant && !port->echo ? UINT64_MAX : null_now(port);
+	int found = 0;
+
+	while (found < max && port->head != port->tail) {
+		struct null_run *run = &port->runs[port->head % NULL_RUNS];
+		uint32_t n = due_count(port, run, now);
+
+		if (!n)
+			break;
+		port->now = run->due + (n - 1) * port->step;
+		done[found++] = (struct done){ .ep = &run->ep->base, .count = n, .kind = run->kind };
+		run->count -= n;
+		run->due += n * port->step;
+		if (run->count)
+			break;
+		port->head++;
+	}
+	port->polled = now;
+	port->open = NULL;
+	return found;
+}
+
+static uint32_t arrivals(struct null_port *port, struct null_ep *ep, const struct null_record *r)
+{
+	const struct spec *spec = port->conf.spec;
+	uint32_t n = 0;
+
+	for (uint64_t seq = r->first; seq < r->first + r->count; seq++) {
+		if (spec->null_loss > 0 && null_is_lost(spec->seed + port->conf.worker, r->ep, seq, spec->null_loss))
+			continue;
+		seq_feed(&ep->seq, seq);
+		n++;
+	}
+	return n;
+}
+
+static int poll_wire(struct null_port *port, struct done *done, int max)
+{
+	struct null_record records[NULL_RECORDS];
+	int n = null_wire_receive(port->wire, records, max < NULL_RECORDS ? max : NULL_RECORDS, &port->base.err);
+	int found = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct null_ep *ep;
+		uint32_t count;
+
+		if (records[i].ep >= port->ep_count)
+			return error_set(&port->base.err, -EPROTO, "the null device's wire names endpoint %u of %u",
+					 records[i].ep, port->ep_count);
+		ep = port->eps[records[i].ep];
+		count = arrivals(port, ep, &records[i]);
+		if (count)
+			done[found++] = (struct done){ .ep = &ep->base, .count = count, .kind = DONE_RX };
+	}
+	return n < 0 ? n : found;
+}
+
+int null_poll(struct port *base, struct done *done, int max)
+{
+	struct null_port *port = (struct null_port *)base;
+
+	if (port->counts) {
+		int rc = port->conf.active ? tell_lazily(port) : poll_wire(port, done, max);
+
+		if (rc <= 0 || !port->conf.active)
+			return rc;
+	}
+	return poll_runs(port, done, max);
+}
