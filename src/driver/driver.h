@@ -52,6 +52,7 @@ struct ep {
 struct port {
 	const struct driver *drv;
 	struct error err; /* why post or poll returned a negative value */
+	unsigned phases; /* counted up by the engine before the first post of a phase */
 };
 
 struct ep_conf {

@@ -41,7 +41,7 @@ int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_c
 
 		if (rdma_get_cm_event(p->cm->channel, &event)) {
 			if (errno != EAGAIN && errno != EINTR)
-				return ib_cm_failed(p, "cannot take an event", err);
+				return ib_cm_failed(p, "cannot take an event (rdma_get_cm_event)", err);
 			rc = wait_readable(p, deadline_ns, rdma_event_str(want), err);
 			if (rc)
 				return rc;

@@ -65,7 +65,7 @@ struct null_port {
 	uint64_t delay; /* fixed point: the programmed latency */
 	uint64_t link_free; /* fixed point: when the last accepted message has left */
 	uint64_t now; /* fixed point: the device's idea of now, see post_timed */
-	uint64_t polled; /* fixed point: true instant of the last poll */
+	unsigned phase; /* that the last post belonged to, see post_timed */
 	uint32_t head, tail; /* runs[head ... tail) wait */
 	struct null_run *runs;
 	struct null_run *open; /* instant: the run that the next post of its endpoint joins */

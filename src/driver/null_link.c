@@ -6,7 +6,6 @@
 
 #define NULL_RECORDS 64
 #define WIRE_LAZY_NS 500000LL /* the passive side hears of what was sent at the latest after so long */
-#define PAUSE_NS     1000000LL /* an empty link for so long: the worker did something else */
 
 /* Since the port was opened: 48 bits of ns last for 78 hours. */
 static uint64_t null_now(const struct null_port *port)
@@ -43,24 +42,18 @@ static int post_instant(struct null_port *port, struct null_ep *ep, unsigned n)
  * The link sends one message after another; each takes `step` and arrives `latency` later. A post is taken to happen
  * when the completion that made room for it was due, not when the worker got round to it: a worker that lost its core
  * for a while finds the link as busy as it had left it, and the rate is exact however the host is scheduled. The
- * latency test posts at the true instant, as there nothing is queued behind; so does a worker that comes back to an
- * empty link after a pause of its own (between two phases). What the device's own two clock reads (here, and in the poll
- * that finds the completion) cost is no latency of the link: one read is taken off.
+ * latency test posts at the true instant, as there nothing is queued behind; so does the first post of a phase, before
+ * which the link was empty. What the device's own two clock reads (here, and in the poll that finds the completion) cost
+ * is no latency of the link: one read is taken off.
  */
-static bool is_pause(const struct null_port *port, uint64_t true_now)
-{
-	return port->head == port->tail && true_now - port->polled > null_fixed(PAUSE_NS);
-}
-
 static int post_timed(struct null_port *port, struct null_ep *ep, unsigned n)
 {
 	uint64_t start = port->now, first;
 
-	if (port->latency_test || !start || port->head == port->tail) {
-		uint64_t true_now = null_now(port) - null_fixed(port->conf.clock->read_cost_ns);
-
-		if (port->latency_test || !start || is_pause(port, true_now))
-			start = true_now;
+	if (port->latency_test || port->phase != port->base.phases) {
+		start = null_now(port) - null_fixed(port->conf.clock->read_cost_ns);
+		port->phase = port->base.phases;
+		port->now = start;
 	}
 	if (start < port->link_free)
 		start = port->link_free;
@@ -183,7 +176,6 @@ static int poll_runs(struct null_port *port, struct done *done, int max)
 			break;
 		port->head++;
 	}
-	port->polled = now;
 	port->open = NULL;
 	return found;
 }

@@ -8,6 +8,7 @@
 #define EDGE_NARROW_NS   20000 /* a poll bracketed by so little is a good edge: it was not preempted */
 #define INTERVAL_MIN_NS  10000000LL
 #define INTERVALS_WANTED 100
+#define LATE_PART        100 /* CPU time of up to a hundredth more than the window counts as the window's */
 
 static uint64_t counted(const struct flow *flow)
 {
@@ -149,6 +150,7 @@ static void take_intervals(struct flow *flow, int64_t now)
 void meter_start(struct flow *flow)
 {
 	flow->over = false;
+	flow->port->phases++;
 	flow->last_rx_ns = 0;
 	flow->meter.state = METER_WAIT;
 	if (flow->phase.quota)
@@ -208,11 +210,29 @@ int meter_edge(struct flow *flow, int64_t now)
 	return 0;
 }
 
+/*
+ * The window may end in the past: by quota the last message that arrived ends the receiver's, and that it was the last
+ * shows later. Intervals taken since then are none of its own; nor is the CPU time, which is then unknown.
+ */
+static void close_late(struct flow *flow, int64_t at)
+{
+	struct worker_result *r = flow->result;
+	int64_t late = clock_now(flow->clock) - at, whole = (at - r->begin_ns) / flow->meter.interval_ns;
+
+	close_window(flow, at);
+	if (!flow->phase.measure)
+		return;
+	if (r->intervals > whole)
+		r->intervals = (uint32_t)whole;
+	if (late > (at - r->begin_ns) / LATE_PART)
+		r->cpu_user_ns = r->cpu_system_ns = -1;
+}
+
 void meter_close(struct flow *flow, int64_t now)
 {
 	if (flow->meter.state == METER_OPEN) {
 		take_intervals(flow, now);
-		close_window(flow, now);
+		close_late(flow, now);
 	}
 	flow->meter.state = METER_OVER;
 	flow->over = true;

@@ -1,29 +1,27 @@
 /* Serves one client in a process of its own: hears its hello, asks the parent for the turn, runs the test. */
 #include "orch/client.h"
 
-#include "base/clock.h"
 #include "orch/comm.h"
 #include "orch/comm_tcp.h"
 #include "orch/hello.h"
 #include "orch/launch.h"
+#include "orch/wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_MS 5000
+#define ANSWER_NS 5000000000LL /* for the parent to answer */
 
 /* 0 with the parent's words in ret, or a negative errno: the parent is gone. */
-static int ask_turn(int ask, const char *host, char ret[CLIENT_WORDS], struct error *err)
+static int ask_turn(const struct clock *clock, int ask, const char *host, char ret[CLIENT_WORDS], struct error *err)
 {
-	struct pollfd poll_fd = { .fd = ask, .events = POLLIN };
 	ssize_t n;
 
 	if (send(ask, host, strlen(host) + 1, MSG_NOSIGNAL) < 0)
 		return error_sys(err, -errno, "cannot ask for the turn of a client on host '%s'", host);
-	if (poll(&poll_fd, 1, ANSWER_MS) <= 0)
+	if (wait_fd(ask, POLLIN, clock, clock_now(clock) + ANSWER_NS))
 		return error_set(err, -ETIMEDOUT, "the server does not answer about the client on host '%s'", host);
 	n = recv(ask, ret, CLIENT_WORDS - 1, MSG_DONTWAIT);
 	if (n <= 0)
@@ -43,7 +41,7 @@ static int admit(const struct serve_conf *conf, int fd, int ask, struct hello *h
 	if (!rc)
 		rc = hello_receive(fd, conf->clock, deadline, hello, err);
 	if (!rc)
-		rc = ask_turn(ask, hello->host, words, err);
+		rc = ask_turn(conf->clock, ask, hello->host, words, err);
 	if (rc)
 		return rc;
 	rc = hello_answer(fd, words[0] ? FRAME_BUSY : FRAME_WELCOME, words, conf->clock, deadline, err);

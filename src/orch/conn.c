@@ -2,9 +2,9 @@
 #include "orch/conn.h"
 
 #include "base/clock.h"
+#include "orch/wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,15 +313,11 @@ int conn_open(int fd, const char *name, const struct clock *clock, struct conn *
 static void linger(struct conn *conn)
 {
 	const int64_t deadline = clock_now(conn->clock) + LINGER_NS;
-	struct pollfd poll_fd = { .fd = conn->fd, .events = POLLIN };
 	uint8_t scrap[4096];
-	int64_t left;
 	ssize_t n = 1;
 
 	shutdown(conn->fd, SHUT_WR);
-	while (n && (left = deadline - clock_now(conn->clock)) > 0) {
-		if (poll(&poll_fd, 1, (int)(left / 1000000) + 1) <= 0)
-			continue;
+	while (n && !wait_fd(conn->fd, POLLIN, conn->clock, deadline)) {
 		n = recv(conn->fd, scrap, sizeof(scrap), MSG_DONTWAIT);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return;

@@ -1,9 +1,8 @@
 /* Resolves names and makes TCP connections, each attempt within its own share of the time. */
-#include "base/clock.h"
 #include "orch/reach.h"
+#include "orch/wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,19 +26,12 @@ int connect_resolve(const char *host, unsigned port, struct addrinfo **ret, stru
 /* 0 once the connection stands, or a negative errno. */
 static int await_connection(int fd, const struct clock *clock, int64_t deadline_ns)
 {
-	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
 	socklen_t len = sizeof(int);
-	int64_t left;
-	int code, rc;
+	int code, rc = wait_fd(fd, POLLOUT, clock, deadline_ns);
 
-	while ((left = deadline_ns - clock_now(clock)) > 0) {
-		rc = poll(&poll_fd, 1, left < 1000000000000LL ? (int)(left / 1000000) + 1 : 1000000);
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-		if (rc > 0)
-			return getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) ? -errno : -code;
-	}
-	return -ETIMEDOUT;
+	if (rc < 0)
+		return rc;
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) ? -errno : -code;
 }
 
 static int connect_one(const struct addrinfo *to, const struct clock *clock, int64_t deadline_ns)

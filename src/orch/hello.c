@@ -1,8 +1,8 @@
 /* Opens a control connection: says who we are, hears who the other side is, refuses another version by name. */
 #include "orch/hello.h"
 
-#include "base/clock.h"
 #include "orch/comm.h"
+#include "orch/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,23 +24,6 @@ int hello_prepare(int fd, struct error *err)
 	return 0;
 }
 
-/* 0 when the socket may be used, -ETIMEDOUT, or another negative errno. */
-static int wait_for(int fd, short events, const struct clock *clock, int64_t deadline_ns)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = events };
-	int64_t left;
-	int rc;
-
-	while ((left = deadline_ns - clock_now(clock)) > 0) {
-		rc = poll(&poll_fd, 1, left < 1000000000000LL ? (int)(left / 1000000) + 1 : 1000000);
-		if (rc > 0)
-			return 0;
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-	}
-	return -ETIMEDOUT;
-}
-
 static int write_hello(int fd, enum frame_type type, const struct hello *hello, const struct clock *clock,
 		       int64_t deadline_ns)
 {
@@ -58,7 +41,7 @@ static int write_hello(int fd, enum frame_type type, const struct hello *hello, 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN)
-			rc = wait_for(fd, POLLOUT, clock, deadline_ns);
+			rc = wait_fd(fd, POLLOUT, clock, deadline_ns);
 		else if (errno != EINTR)
 			rc = errno == EPIPE ? -ECONNRESET : -errno;
 	}
@@ -84,7 +67,7 @@ static int read_frame(int fd, struct frame_reader *reader, const struct clock *c
 		if (n > 0)
 			rc = frame_reader_feed(reader, data, (size_t)n, &used, err);
 		else if (errno == EAGAIN)
-			rc = wait_for(fd, POLLIN, clock, deadline_ns);
+			rc = wait_fd(fd, POLLIN, clock, deadline_ns);
 		else
 			rc = errno == EINTR ? 0 : -errno;
 	} while (!rc);

@@ -1,13 +1,12 @@
 /* The line by which a started server tells on its stdout that it listens, and where: written, read and waited for. */
-#include "base/clock.h"
 #include "base/units.h"
 #include "orch/comm.h"
 #include "orch/launch.h"
 #include "orch/reach.h"
+#include "orch/wait.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,21 +89,12 @@ int ready_parse(const char *line, struct ready *ret, struct error *err)
 	return 0;
 }
 
-/* One byte of stdout, in time. 1, 0 at the end of the file, or -ETIMEDOUT. Few bytes come, once: no need to buffer. */
+/* One byte of stdout, in time. 1, 0 at the end of the file, or a negative errno. Few come, once: no need to buffer. */
 static int read_byte(struct launch *launch, int64_t deadline_ns, char *ret)
 {
-	struct pollfd poll_fd = { .fd = launch->out, .events = POLLIN };
-	int64_t left;
-	ssize_t n;
+	const int rc = wait_fd(launch->out, POLLIN, launch->clock, deadline_ns);
 
-	while ((left = deadline_ns - clock_now(launch->clock)) > 0) {
-		if (poll(&poll_fd, 1, left < 1000000000000LL ? (int)(left / 1000000) + 1 : 1000000) <= 0)
-			continue;
-		n = read(launch->out, ret, 1);
-		if (n >= 0 || errno != EINTR)
-			return n == 1;
-	}
-	return -ETIMEDOUT;
+	return rc ? rc : read(launch->out, ret, 1) == 1;
 }
 
 int ready_wait(struct launch *launch, int64_t deadline_ns, struct ready *ret, struct error *err)

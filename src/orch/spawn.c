@@ -1,11 +1,10 @@
 /* Starts a process whose life hangs on ours: stdin is its life line, stdout is read, stderr is kept in memory. */
-#include "base/clock.h"
 #include "orch/launch.h"
 #include "orch/reach.h"
+#include "orch/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -231,20 +230,17 @@ int launch_spawn(const char *path, struct words *words, const char *host, bool r
 
 int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status)
 {
-	struct pollfd poll_fd = { .fd = launch->pidfd, .events = POLLIN };
-	int64_t left;
-
 	pid_t pid;
+	int rc;
 
 	while (launch->pid && (pid = waitpid(launch->pid, ret_status, WNOHANG)) != launch->pid) {
-		if (pid < 0 && errno == ECHILD) { /* whoever started us ignores SIGCHLD: it is gone without a status */
+		if (pid < 0) { /* whoever started us ignores SIGCHLD: it is gone without a status */
 			*ret_status = 0;
 			break;
 		}
-		left = deadline_ns - clock_now(launch->clock);
-		if (left <= 0)
-			return -ETIMEDOUT;
-		poll(&poll_fd, 1, left < 1000000000000LL ? (int)(left / 1000000) + 1 : 1000000);
+		rc = wait_fd(launch->pidfd, POLLIN, launch->clock, deadline_ns);
+		if (rc < 0)
+			return rc;
 	}
 	launch->pid = 0;
 	return 0;

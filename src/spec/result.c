@@ -208,6 +208,8 @@ bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret)
 
 		if (!worker_has_window(worker))
 			continue;
+		if (worker->cpu_user_ns < 0)
+			return false;
 		user += (double)worker->cpu_user_ns / 1e9;
 		system += (double)worker->cpu_system_ns / 1e9;
 		seconds += window_seconds(worker);

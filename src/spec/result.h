@@ -50,7 +50,7 @@ struct worker_result {
 	uint64_t lost, duplicated, reordered;
 	uint64_t timeouts; /* latency: messages given up after the time limit */
 
-	int64_t cpu_user_ns, cpu_system_ns; /* of this thread, in the window */
+	int64_t cpu_user_ns, cpu_system_ns; /* of this thread, in the window; -1 = not known */
 
 	int64_t interval_ns; /* length of one interval; the last may be shorter and is left out */
 	uint32_t intervals;
@@ -140,7 +140,7 @@ struct cpu_time {
 	double user, system;
 	double percent;
 };
-bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret); /* false when no worker took a window */
+bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret); /* false when no worker took a window, or one does not know */
 
 /* Per-interval total rate of a side in Gb/s: the number of whole intervals all workers have, at most RESULT_INTERVALS. */
 unsigned rank_intervals(const struct result *result, const struct rank_result *rank, double gbps[RESULT_INTERVALS],

@@ -155,7 +155,7 @@ static bool is_instant(int64_t ns)
 static bool worker_is_sane(const struct worker_result *worker)
 {
 	return is_instant(worker->begin_ns) && is_instant(worker->end_ns) && worker->edge_error_ns >= 0 &&
-	       worker->cpu_user_ns >= 0 && worker->cpu_system_ns >= 0 && worker->interval_ns >= 0 &&
+	       worker->cpu_user_ns >= -1 && worker->cpu_system_ns >= -1 && worker->interval_ns >= 0 &&
 	       worker->intervals <= RESULT_INTERVALS;
 }
 

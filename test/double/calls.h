@@ -1,5 +1,5 @@
 /*
- * Calls of libibverbs that the stand-in device answers and that FABPERF_DOUBLE can make fail: CALL(name, when), when
+ * Calls of libibverbs and librdmacm that the stand-in device answers and that FABPERF_DOUBLE can make fail: CALL(name, when), when
  * saying what a run must do to reach it. The tests read this table, too.
  */
 #ifndef DOUBLE_CALLS_H
@@ -37,7 +37,22 @@
 	CALL(ibv_destroy_comp_channel, end_events) \
 	CALL(ibv_dereg_mr, end)                \
 	CALL(ibv_dealloc_pd, end)              \
-	CALL(ibv_close_device, end)
+	CALL(ibv_close_device, end)            \
+	CALL(rdma_create_event_channel, cm)    \
+	CALL(rdma_create_id, cm)               \
+	CALL(rdma_bind_addr, cm_passive)       \
+	CALL(rdma_listen, cm_passive)          \
+	CALL(rdma_set_option, cm_active)       \
+	CALL(rdma_resolve_addr, cm_active)     \
+	CALL(rdma_resolve_route, cm_active)    \
+	CALL(rdma_connect, cm_active)          \
+	CALL(rdma_get_cm_event, cm)            \
+	CALL(rdma_init_qp_attr, cm)            \
+	CALL(rdma_accept, cm_passive)          \
+	CALL(rdma_establish, cm_active)        \
+	CALL(rdma_reject, never)               \
+	CALL(rdma_ack_cm_event, never)         \
+	CALL(rdma_destroy_id, end_cm)
 /* clang-format on */
 
 #define DOUBLE_CALL_ENUM(name, when) CALL_##name,

@@ -87,17 +87,21 @@ static bool add(const struct fault *fault)
 	return true;
 }
 
-/* CALL:ERRNO[:NTH] */
-static bool add_fail(char *text)
+/* CALL:ERRNO[:NTH] or, for a slow one, CALL:MICROSECONDS[:NTH] */
+static bool add_call(enum fault_kind kind, char *text)
 {
-	struct fault fault = { .kind = FAULT_FAIL, .nth = 1 };
-	char *code = rest_of(text), *nth = rest_of(code);
+	struct fault fault = { .kind = kind, .nth = 1 };
+	char *value = rest_of(text), *nth = rest_of(value);
 	uint64_t call;
 
-	if (!to_name(text, call_name, CALL_COUNT, &call) || !to_errno(code, &fault.value))
+	if (!to_name(text, call_name, CALL_COUNT, &call))
+		return false;
+	if (kind == FAULT_FAIL ? !to_errno(value, &fault.value) : !to_number(value, &fault.value))
 		return false;
 	if (*nth && !to_number(nth, &fault.nth))
 		return false;
+	if (kind == FAULT_SLOW)
+		fault.value *= 1000; /* us to ns */
 	fault.call = (enum call)call;
 	return add(&fault);
 }
@@ -200,6 +204,23 @@ static bool set_word(const char *key, const char *text)
 	return set_number(key, text);
 }
 
+static bool set_cm(const char *text)
+{
+	static const char *const names[] = {
+		[CM_FAULT_ADDR] = "addr_error",   [CM_FAULT_ROUTE] = "route_error",
+		[CM_FAULT_REJECTED] = "rejected", [CM_FAULT_UNREACHABLE] = "unreachable",
+		[CM_FAULT_SILENT] = "silent",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i] && strcmp(names[i], text) == 0) {
+			parsed.cm_fault = (enum cm_fault)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool set(const char *key, char *text)
 {
 	static const struct {
@@ -215,9 +236,13 @@ static bool set(const char *key, char *text)
 		if (strcmp(faults[i].key, key) == 0)
 			return add_message(faults[i].kind, text);
 	if (strcmp(key, "fail") == 0)
-		return add_fail(text);
+		return add_call(FAULT_FAIL, text);
+	if (strcmp(key, "slow") == 0)
+		return add_call(FAULT_SLOW, text);
 	if (strcmp(key, "mtu") == 0)
 		return set_mtu(text);
+	if (strcmp(key, "cm") == 0)
+		return set_cm(text);
 	if (strcmp(key, "gids") == 0)
 		return config_gids(&parsed, text);
 	return set_word(key, text);

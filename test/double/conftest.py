@@ -66,7 +66,7 @@ def double(start, fabperf, free_port, fabric, environment, tmp_path):
 
 @pytest.fixture
 def refused(double):
-    """refused(words, *parts, client=…, server=…) → the one sentence of a run that ends with status 1 and these parts."""
+    """refused(words, *parts, client=…, server=…) → the one sentence, with these parts, of a run that fails."""
     def call(words, *parts, **faults):
         outcome = double(words, **faults)
         lines = outcome.stderr.splitlines()

@@ -23,6 +23,8 @@ static const char *const count_name[] = {
 	[COUNT_CQ] = "cq",
 	[COUNT_QP] = "qp",
 	[COUNT_AH] = "ah",
+	[COUNT_CM_CHANNEL] = "cm_channel",
+	[COUNT_CM_ID] = "cm_id",
 };
 
 void count_add(enum count what, int n)

@@ -24,14 +24,33 @@
 
 /* --- config.c: FABPERF_DOUBLE, read once --- */
 
-enum fault_kind { FAULT_FAIL, FAULT_STATUS, FAULT_RECV_STATUS, FAULT_FLIP, FAULT_DROP, FAULT_DUP, FAULT_DELAY };
+enum fault_kind {
+	FAULT_FAIL,
+	FAULT_SLOW,
+	FAULT_STATUS,
+	FAULT_RECV_STATUS,
+	FAULT_FLIP,
+	FAULT_DROP,
+	FAULT_DUP,
+	FAULT_DELAY
+};
 
 struct fault {
 	enum fault_kind kind;
-	enum call call; /* FAULT_FAIL */
+	enum call call; /* FAULT_FAIL, FAULT_SLOW */
 	uint64_t nth; /* of the call or message, from 1; 0 = each */
 	double share; /* FAULT_DROP: probability; 0 = the n-th */
 	uint64_t value; /* errno, enum ibv_wc_status, byte, or ns */
+};
+
+/* What a connection request of rdma_cm meets. */
+enum cm_fault {
+	CM_FAULT_NONE,
+	CM_FAULT_ADDR,
+	CM_FAULT_ROUTE,
+	CM_FAULT_REJECTED,
+	CM_FAULT_UNREACHABLE,
+	CM_FAULT_SILENT
 };
 
 struct config {
@@ -40,6 +59,7 @@ struct config {
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
+	enum cm_fault cm_fault;
 	uint64_t gone_after; /* messages; UINT64_MAX = never */
 	struct fault faults[FAULTS_MAX];
 	uint32_t fault_count;
@@ -50,7 +70,7 @@ bool config_gids(struct config *to, const char *text); /* "v2/10.0.0.1+-+v1/fe80
 
 /* --- fault.c: which call or message is hit; counts both --- */
 
-int fails(enum call call); /* the errno it must fail with, or 0 */
+int fails(enum call call); /* the errno it must fail with, or 0; also waits when it must be slow */
 void *fails_pointer(int code); /* sets errno, returns NULL */
 uint64_t fault_message(void); /* number of the next message that this process sends, from 1 */
 const struct fault *fault_find(enum fault_kind kind, uint64_t number); /* NULL: unharmed */
@@ -75,6 +95,8 @@ enum count {
 	COUNT_CQ,
 	COUNT_QP,
 	COUNT_AH,
+	COUNT_CM_CHANNEL,
+	COUNT_CM_ID,
 	COUNTS,
 };
 
@@ -131,6 +153,14 @@ struct fab_mr {
 	uint64_t addr, len;
 };
 
+/* Where connection requests go (cm_event.c). */
+#define FABRIC_PORTS      256u
+#define FABRIC_FIRST_PORT 40000u
+struct fab_listener {
+	uint64_t id; /* 0 = free */
+	uint32_t channel;
+};
+
 struct fabric {
 	uint32_t version;
 	pthread_mutex_t lock; /* of the tables' slots and the arena */
@@ -138,6 +168,7 @@ struct fabric {
 	uint64_t used; /* bytes; what follows the tables is handed out in powers of two */
 	uint64_t free[48]; /* offsets of free blocks by size's logarithm */
 	uint32_t next_qp, next_mr, next_handle;
+	struct fab_listener listeners[FABRIC_PORTS]; /* by port */
 	struct fab_mr mrs[FABRIC_MRS];
 	struct fab_qp qps[FABRIC_QPS];
 };

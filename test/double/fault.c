@@ -3,20 +3,34 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <time.h>
 
 static _Atomic uint64_t calls[CALL_COUNT], messages, received;
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec rest = { .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
+
+	while (nanosleep(&rest, &rest) && errno == EINTR)
+		;
+}
 
 int fails(enum call call)
 {
 	uint64_t number = atomic_fetch_add(&calls[call], 1) + 1;
+	int code = 0;
 
 	for (uint32_t i = 0; i < config->fault_count; i++) {
 		const struct fault *fault = &config->faults[i];
 
-		if (fault->kind == FAULT_FAIL && fault->call == call && (!fault->nth || fault->nth == number))
-			return (int)fault->value;
+		if (fault->kind > FAULT_SLOW || fault->call != call || (fault->nth && fault->nth != number))
+			continue;
+		if (fault->kind == FAULT_SLOW)
+			wait_ns(fault->value);
+		else
+			code = (int)fault->value;
 	}
-	return 0;
+	return code;
 }
 
 void *fails_pointer(int code)

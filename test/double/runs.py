@@ -6,7 +6,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 TWO_SIDED = ('write_imm', 'send')
-OBJECTS = ('context', 'pd', 'mr', 'channel', 'cq', 'qp', 'ah')
+OBJECTS = ('context', 'pd', 'mr', 'channel', 'cq', 'qp', 'ah', 'cm_channel', 'cm_id')
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def calls(*when):
 def options(connection, verb, metric, *more, iterations=200):
     """Words of a short run."""
     size = '8' if verb.startswith('atomic') else '64'
-    return ['-d', 'double0', '-c', connection, '-v', verb, '-m', metric, '-s', size, '-i', str(iterations), '-w', '0', *more]
+    return ['-d', 'double0', '-c', connection, '-v', verb, '-m', metric, '-s', size, '-i', str(iterations), '-w', '0',
+            *more]
 
 
 def total(outcome, key):

@@ -1,4 +1,4 @@
-"""Messages that fail, are lost, repeated or late, and a peer that goes away: counted exactly or said in one sentence."""
+"""Messages that fail, are lost, repeated or late, and a peer that is gone: counted exactly or said in one sentence."""
 import pytest
 
 from double.runs import TWO_SIDED, check_bandwidth, options
