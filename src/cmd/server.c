@@ -42,7 +42,9 @@ static int serve_client(struct comm *comm, void *context)
 	if (rc == 0)
 		rc = orchestrate(comm, &conf, NULL, NULL, &err);
 	topo_close(topo);
-	return rc < 0 ? cmd_complain(&err) : EXIT_DONE;
+	if (rc < 0 && !server->request->launched) /* a client that started us says it itself */
+		cmd_complain(&err);
+	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static void ready(void *context, unsigned port)

@@ -320,7 +320,10 @@ static int connect_passive(struct ib_ep *ep, int64_t deadline_ns, struct error *
 		rdma_ack_cm_event(event);
 		if (wanted) {
 			p->cm->ids[ep->ep.index] = id;
-			return accept_request(ep, id, err);
+			rc = accept_request(ep, id, err);
+			if (rc)
+				rdma_reject(id, NULL, 0); /* or the peer would wait for the answer */
+			return rc;
 		}
 		rdma_reject(id, NULL, 0);
 		rdma_destroy_id(id);

@@ -11,6 +11,12 @@ int ib_cm_failed(const struct ib_port *p, const char *what, struct error *err)
 	return error_sys(err, errno ? -errno : -EIO, "rdma_cm on %s: %s", p->name, what);
 }
 
+/*
+ * Both ends connect at the same time and a peer that failed sends no event: it tells so over the control connection,
+ * once this end is back there.
+ */
+#define CM_PATIENCE_NS 5000000000
+
 static bool is_failure(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_ADDR_ERROR || type == RDMA_CM_EVENT_ROUTE_ERROR ||
@@ -26,7 +32,8 @@ static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const cha
 	struct timespec limit = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
 
 	if (left <= 0)
-		return error_set(err, -ETIMEDOUT, "rdma_cm on %s: no answer in time to %s", p->name, what);
+		return error_set(err, -ETIMEDOUT, "rdma_cm on %s: the peer did not answer in time (waiting for %s)",
+				 p->name, what);
 	if (ppoll(&fd, 1, &limit, NULL) < 0 && errno != EINTR)
 		return ib_cm_failed(p, "cannot wait for an event", err);
 	return 0;
@@ -35,6 +42,9 @@ static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const cha
 int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_cm_event_type want, int64_t deadline_ns,
 	       struct rdma_cm_event **ret, struct error *err)
 {
+	int64_t patience = clock_now(p->conf.clock) + CM_PATIENCE_NS;
+
+	deadline_ns = deadline_ns < patience ? deadline_ns : patience;
 	for (;;) {
 		struct rdma_cm_event *event;
 		int rc;

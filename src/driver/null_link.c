@@ -157,12 +157,17 @@ static uint32_t due_count(const struct null_port *port, const struct null_run *r
 	return n < run->count ? (uint32_t)n : run->count;
 }
 
+/*
+ * With a latency one run at a time: what is posted next is posted when that run was due. Taken together with later runs it
+ * would be posted when the last of them was, and the link would stand idle in between.
+ */
 static int poll_runs(struct null_port *port, struct done *done, int max)
 {
+	const int limit = port->delay ? 1 : max;
 	uint64_t now = port->instant && !port->echo ? UINT64_MAX : null_now(port);
 	int found = 0;
 
-	while (found < max && port->head != port->tail) {
+	while (found < limit && port->head != port->tail) {
 		struct null_run *run = &port->runs[port->head % NULL_RUNS];
 		uint32_t n = due_count(port, run, now);
 

@@ -140,27 +140,31 @@ static int passive_turn(struct flow *flow)
 	return 1;
 }
 
+/* At a look at the clock: 1 = the active side is done and everything has arrived, 0 = go on, negative errno. */
+static int passive_check(struct flow *flow, int64_t *quiet_since)
+{
+	if (flow_command(flow) == FLOW_FINISH && !flow_expects_more(flow, clock_now(flow->clock), quiet_since))
+		return 1;
+	return meter_check(flow);
+}
+
 /* Serves until FLOW_FINISH, then takes what is still under way. */
 static int bandwidth_passive(struct flow *flow)
 {
 	const unsigned mask = flow->block || flow->yield ? 0 : SPINS;
 	int64_t quiet_since = 0;
 	unsigned spins = 0;
+	int rc = 0;
 
-	for (;;) {
-		int rc = passive_turn(flow);
-
-		if (rc == 0 && (flow->block || flow->yield))
+	while (rc == 0) {
+		rc = passive_turn(flow);
+		if (rc == 0 && mask == 0)
 			rc = flow_idle_wait(flow, clock_now(flow->clock));
-		if (rc >= 0 && (++spins & mask) == 0) {
-			if (flow_command(flow) == FLOW_FINISH &&
-			    !flow_expects_more(flow, clock_now(flow->clock), &quiet_since))
-				break;
-			rc = meter_check(flow);
-		}
-		if (rc < 0)
-			return rc;
+		if (rc >= 0)
+			rc = (++spins & mask) == 0 ? passive_check(flow, &quiet_since) : 0;
 	}
+	if (rc < 0)
+		return rc;
 	meter_close(flow, flow->last_rx_ns ? flow->last_rx_ns : clock_now(flow->clock));
 	return 0;
 }

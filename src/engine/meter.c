@@ -5,6 +5,8 @@
 #include <sys/time.h>
 
 #define CATCH_UP_NS      2000000LL /* longest that taking an edge may last */
+#define LOST_CORE_NS     1000000LL /* no turn takes so long by itself */
+#define LOST_CORE_TRIES  10
 #define EDGE_NARROW_NS   20000 /* a poll bracketed by so little is a good edge: it was not preempted */
 #define INTERVAL_MIN_NS  10000000LL
 #define INTERVALS_WANTED 100
@@ -41,11 +43,14 @@ static void cpu_times(int64_t *user, int64_t *system)
 /*
  * Books all completions there are and returns the instant at which the counters were true: the middle of the bracket
  * of two clock reads around a turn. A worker that had lost its core first catches up (a turn with nothing to book); one
- * that loses it inside a bracket tries again. A device that always has something ends this after CATCH_UP_NS.
+ * that loses it inside a bracket tries again, as the middle of that says nothing. A device that always has something ends
+ * this after CATCH_UP_NS of work.
  */
-static int take_edge(struct flow *flow, int64_t now, int64_t *ret)
+static int take_edge(struct flow *flow, int64_t *ret)
 {
-	int64_t limit = now + (flow->block ? 0 : CATCH_UP_NS), width;
+	int64_t left = flow->block ? 0 : CATCH_UP_NS, width;
+	unsigned lost = 0;
+	bool again;
 	int rc;
 
 	do {
@@ -57,8 +62,13 @@ static int take_edge(struct flow *flow, int64_t now, int64_t *ret)
 		after = clock_now(flow->clock);
 		width = after - before;
 		*ret = before + width / 2;
-		now = after;
-	} while ((rc > 0 || width > EDGE_NARROW_NS) && now < limit);
+		if (width < LOST_CORE_NS) {
+			left -= width;
+			again = left > 0 && (rc > 0 || width > EDGE_NARROW_NS);
+		} else {
+			again = ++lost < LOST_CORE_TRIES;
+		}
+	} while (again);
 	if (width > flow->result->edge_error_ns)
 		flow->result->edge_error_ns = width;
 	return 0;
@@ -178,7 +188,7 @@ static int step(struct flow *flow, int64_t now)
 		m->state = METER_MARGIN; /* ended before there was a window */
 		return 0;
 	}
-	rc = take_edge(flow, now, &at);
+	rc = take_edge(flow, &at);
 	if (rc < 0)
 		return rc;
 	if (m->state == METER_WAIT) {

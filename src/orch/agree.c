@@ -1,8 +1,9 @@
-/* A barrier over any communicator that also agrees on failure: the lowest failing rank's sentence reaches everybody. */
+/* A barrier over any communicator that also agrees on failure: the sentence that tells most reaches everybody. */
 #include "orch/comm.h"
 #include "orch/frame.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define MAX_ERRNO 4095
@@ -29,14 +30,27 @@ static int unpack(const struct buf *from, struct error *ret, struct error *err)
 	return 0;
 }
 
-/* Rank 0: the lowest failing rank's error, or none. */
-static int judge(const struct buf *all, unsigned size, struct error *ret, struct error *err)
+/* A rank that only met another's silence or refusal does not know why. */
+static bool is_consequence(const struct error *error)
+{
+	return error->code == -ETIMEDOUT || error->code == -ECONNREFUSED || error->code == -ECONNRESET;
+}
+
+/* Rank 0: the lowest failing rank's error with its host's name, or none; one that may be the consequence of another gives way to it. */
+static int judge(const struct comm *comm, const struct buf *all, struct error *ret, struct error *err)
 {
 	struct error verdict = { 0 };
 	int rc = 0;
 
-	for (unsigned i = 0; i < size && !rc && !verdict.code; i++)
-		rc = unpack(&all[i], &verdict, err);
+	for (unsigned i = 0; i < comm->size && !rc; i++) {
+		struct error next = { 0 };
+
+		rc = unpack(&all[i], &next, err);
+		if (i && next.code)
+			error_prefix(&next, "host '%s'", comm->peer_name);
+		if (next.code && (!verdict.code || (is_consequence(&verdict) && !is_consequence(&next))))
+			verdict = next;
+	}
 	if (!rc)
 		*ret = verdict;
 	return rc;
@@ -54,7 +68,7 @@ static int exchange(struct comm *comm, const struct error *mine, int64_t deadlin
 	if (!rc)
 		rc = comm_gather(comm, &part, all, deadline_ns, err);
 	if (!rc && comm->rank == 0) {
-		rc = judge(all, comm->size, verdict, err);
+		rc = judge(comm, all, verdict, err);
 		pack(verdict, &word);
 	}
 	if (!rc)

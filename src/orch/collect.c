@@ -3,21 +3,15 @@
 #include "orch/run.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 static uint64_t resident_bytes(void)
 {
-	unsigned long long total, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
+	struct rusage usage;
 
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu %llu", &total, &resident) != 2)
-		resident = 0;
-	fclose(file);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
 }
 
 static void collect_counters(const struct flow *flow)

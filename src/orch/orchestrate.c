@@ -36,39 +36,58 @@ static int use_own(struct run *run, struct cursor *from, struct error *err)
 	return 0;
 }
 
-/* Rank 0 tells the test and its placement; each of the others answers with its own placement. */
-static int agree_test(struct run *run, const struct request *request, struct placement *mine, struct placement *other,
+/* Rank 0: the test, its own placement, and what it asks of the rank that answers. */
+static void pack_test(const struct run *run, const struct request *request, const struct placement *mine,
+		      struct buf *to)
+{
+	struct buf text = BUF_INIT;
+
+	spec_pack(&run->spec, &text);
+	buf_put_block(to, text.data, text.len);
+	buf_release(&text);
+	placement_pack(mine, to);
+	buf_put_string(to, request->server_device);
+	buf_put_string(to, request->server_cores);
+}
+
+/* The others: reads it, and checks it before anything is sized by it. */
+static int unpack_test(struct run *run, const struct buf *data, struct placement *ret, struct error *err)
+{
+	const struct request *conditions = run->conf->conditions;
+	struct cursor from, block;
+	int rc;
+
+	cursor_init(&from, data->data, data->len);
+	cursor_block(&from, &block);
+	rc = spec_unpack(&run->spec, &block, err);
+	if (rc == 0 && placement_unpack(ret, &from) < 0)
+		rc = error_set(err, -EPROTO, "the client's placement cannot be read");
+	if (rc == 0)
+		rc = use_own(run, &from, err);
+	if (rc == 0 && conditions)
+		rc = request_admits(conditions, &run->spec, err);
+	return rc == 0 ? spec_check(&run->spec, err) : rc;
+}
+
+/* Everybody has the same test and its own cores; what is wrong with either goes into own. Fails with the connection only. */
+static int agree_test(struct run *run, const struct request *request, struct placement *mine, struct error *own,
 		      struct error *err)
 {
-	struct buf data = BUF_INIT, text = BUF_INIT;
-	struct cursor from, block;
-	int rc = 0;
+	struct placement other = { 0 };
+	struct buf data = BUF_INIT;
+	int rc;
 
 	if (run->comm->rank == 0) {
 		run->spec = request->spec;
 		run->workers = (unsigned)run->spec.workers;
-		rc = placement_choose(run, NULL, mine, err);
-		spec_pack(&run->spec, &text);
-		buf_put_u8(&data, rc == 0);
-		buf_put_block(&data, text.data, text.len);
-		placement_pack(mine, &data);
-		buf_put_string(&data, request->server_device);
-		buf_put_string(&data, request->server_cores);
+		placement_choose(run, NULL, mine, own);
+		pack_test(run, request, mine, &data);
 	}
-	if (rc == 0)
-		rc = comm_bcast(run->comm, &data, run_deadline(run), err);
-	if (rc == 0 && run->comm->rank != 0) {
-		cursor_init(&from, data.data, data.len);
-		cursor_u8(&from);
-		cursor_block(&from, &block);
-		rc = spec_unpack(&run->spec, &block, err);
-		if (rc == 0 && placement_unpack(other, &from) < 0)
-			rc = error_set(err, -EPROTO, "the client's placement cannot be read");
-		if (rc == 0)
-			rc = use_own(run, &from, err);
+	rc = comm_bcast(run->comm, &data, run_deadline(run), err);
+	if (rc == 0 && run->comm->rank != 0 && unpack_test(run, &data, &other, own) == 0) {
 		run->workers = (unsigned)run->spec.workers;
+		placement_choose(run, &other, mine, own);
 	}
-	buf_release(&text);
 	buf_release(&data);
 	return rc;
 }
@@ -206,26 +225,14 @@ static int join_flows(struct run *run, struct error *err)
 	return rc;
 }
 
-/* A test that came from rank 0 is checked before anything is sized by it; the reason goes back with comm_agree. */
-static void check_test(const struct run *run, struct error *ret)
-{
-	if (!run->conf->conditions || request_admits(run->conf->conditions, &run->spec, ret) == 0)
-		spec_check(&run->spec, ret);
-}
-
 static int set_up(struct run *run, const struct request *request, struct error *err)
 {
-	struct placement mine = { 0 }, other = { 0 };
+	struct placement mine = { 0 };
 	struct error own = { 0 };
-	int rc = agree_test(run, request, &mine, &other, err);
+	int rc = agree_test(run, request, &mine, &own, err);
 
-	if (rc < 0)
-		return rc;
-	if (run->comm->rank != 0)
-		check_test(run, &own);
-	if (run->comm->rank != 0 && !own.code)
-		placement_choose(run, &other, &mine, &own);
-	rc = comm_agree(run->comm, &own, run_deadline(run), err);
+	if (rc == 0)
+		rc = comm_agree(run->comm, &own, run_deadline(run), err);
 	if (rc == 0)
 		rc = exchange_placement(run, &mine, err);
 	if (rc == 0) {

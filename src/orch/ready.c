@@ -104,7 +104,7 @@ int ready_wait(struct launch *launch, int64_t deadline_ns, struct ready *ret, st
 	int rc;
 
 	for (unsigned total = 0; total < NOISE_LIMIT; total++) {
-		char c;
+		char c = 0;
 
 		rc = read_byte(launch, deadline_ns, &c);
 		if (rc <= 0)

@@ -66,7 +66,7 @@ struct rank_result {
 	bool active; /* sends (requests); else it answers */
 	int64_t clock_offset_ns; /* this rank's clock minus rank 0's */
 	int64_t clock_error_ns; /* half of the best round trip: bound of the offset's error; -1 = not measured */
-	uint64_t rss_bytes; /* resident memory at the end, data buffers included */
+	uint64_t rss_bytes; /* highest resident memory, data buffers included */
 	uint64_t buffer_bytes; /* data buffers */
 	bool delivery; /* a completion at the sender means that the message arrived (RC, null) */
 	bool counts_received; /* this side counts what it received */
@@ -140,7 +140,8 @@ struct cpu_time {
 	double user, system;
 	double percent;
 };
-bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret); /* false when no worker took a window, or one does not know */
+bool rank_cpu(const struct rank_result *rank,
+	      struct cpu_time *ret); /* false when no worker took a window, or one does not know */
 
 /* Per-interval total rate of a side in Gb/s: the number of whole intervals all workers have, at most RESULT_INTERVALS. */
 unsigned rank_intervals(const struct result *result, const struct rank_result *rank, double gbps[RESULT_INTERVALS],

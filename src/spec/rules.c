@@ -11,13 +11,16 @@
 #define PACKET_SIZE 1024 /* UD and UDP: fits every usual MTU */
 #define SMALL_SIZE  8 /* latency, atomics */
 
-#define BW_TX_DEPTH  128
-#define LAT_TX_DEPTH 32 /* one message is under way; the rest are completions not yet reaped */
-#define RX_DEPTH     512
-#define RDMA_BATCH   16
-#define UDP_BATCH    64
-#define TCP_CALL     (512u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
-#define TCP_BATCH    1024
+#define BW_TX_DEPTH    128
+#define LAT_TX_DEPTH   32 /* one message is under way; the rest are completions not yet reaped */
+#define RX_DEPTH       512
+#define RDMA_BATCH     16
+#define UDP_CALL       (256u * 1024)
+#define UDP_BATCH_MIN  16
+#define UDP_BATCH      1024
+#define ZEROCOPY_CALLS 4 /* the buffers of a call are busy until its notice comes: so many calls are under way */
+#define TCP_CALL       (512u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
+#define TCP_BATCH      1024
 
 /* --- words that go into a command line of ssh --- */
 
@@ -147,7 +150,7 @@ static uint64_t default_batch(const struct spec *spec)
 	if (spec->transport == TRANSPORT_TCP)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
 	if (spec->transport == TRANSPORT_UDP)
-		return UDP_BATCH;
+		return within(UDP_CALL / spec->size, UDP_BATCH_MIN, UDP_BATCH);
 	return within(RDMA_BATCH, 1, spec->tx_depth);
 }
 
@@ -169,7 +172,7 @@ static void resolve_depths(struct spec *spec)
 	if (spec->post_batch == SPEC_AUTO)
 		spec->post_batch = default_batch(spec);
 	if (spec->tx_depth == SPEC_AUTO)
-		spec->tx_depth = spec->post_batch;
+		spec->tx_depth = spec->post_batch * (spec->zerocopy == CHOICE_ON ? ZEROCOPY_CALLS : 1);
 	if (spec->rx_depth == SPEC_AUTO && socket)
 		spec->rx_depth = spec->post_batch;
 	if (spec->rx_depth == SPEC_AUTO)

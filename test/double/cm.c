@@ -165,6 +165,7 @@ static struct cm_message message(const struct d_cm_id *id, enum rdma_cm_event_ty
 	const struct rdma_conn_param *own = &id->own;
 	struct cm_message m = {
 		.type = type,
+		.status = type == RDMA_CM_EVENT_REJECTED ? CM_CONSUMER_REJECT : 0,
 		.to = to,
 		.from = (uintptr_t)id,
 		.from_channel = ((const struct d_cm_channel *)id->id.channel)->handle,

@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CM_PRIVATE 56u /* bytes of a connection request's private data, padded */
+#define CM_CONSUMER_REJECT 28 /* reason code of a request that the program at the other end refuses */
+#define CM_PRIVATE         56u /* bytes of a connection request's private data, padded */
 
 struct d_cm_channel {
 	struct rdma_event_channel channel;

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import SCALE, leftovers
+from processes import SCALE
 
 QUICK = ('-r', 'null', '-D', '0.2', '-w', '0')
 LONG = ('-r', 'null', '-D', '30', '-w', '0')

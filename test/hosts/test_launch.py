@@ -1,4 +1,4 @@
-"""Starting the server on another host by ssh: it is found, used and gone afterwards, and each failure is one sentence."""
+"""Starting the server on another host by ssh: it is found, used and gone afterwards; each failure is one sentence."""
 import os
 import re
 import shlex

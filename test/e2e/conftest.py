@@ -1,0 +1,25 @@
+"""Fixtures of the end-to-end tests: a measurement between two processes here, and a server to measure against."""
+import pytest
+
+from e2e.result_schema import check
+
+
+@pytest.fixture
+def measure(run, free_port):
+    """measure('-r', 'null', rc=0) → the checked document of a client that starts its server by itself."""
+    def call(*options, rc=0, host='localhost', timeout=60):
+        result = run('-n', host, '--port', free_port(), '--print_json_results', *options, timeout=timeout)
+        assert result.rc == rc, result
+        return check(result.stdout)
+    return call
+
+
+@pytest.fixture
+def serve(start, free_port):
+    """serve(*options) → (Process, port) of a server that listens."""
+    def call(*options):
+        port = free_port()
+        process = start('--port', port, *options)
+        process.until('waiting for clients on port', 'stderr')
+        return process, port
+    return call
