@@ -4,7 +4,8 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#define CATCH_UP_NS      2000000LL /* longest that taking an edge may last */
+#define CATCH_UP_NS      2000000LL /* longest that taking an edge may last, */
+#define LATE_SHARE       4 /* and a quarter of the time by which it is late */
 #define LOST_CORE_NS     1000000LL /* no turn takes so long by itself */
 #define LOST_CORE_TRIES  10
 #define EDGE_NARROW_NS   20000 /* a poll bracketed by so little is a good edge: it was not preempted */
@@ -44,11 +45,12 @@ static void cpu_times(int64_t *user, int64_t *system)
  * Books all completions there are and returns the instant at which the counters were true: the middle of the bracket
  * of two clock reads around a turn. A worker that had lost its core first catches up (a turn with nothing to book); one
  * that loses it inside a bracket tries again, as the middle of that says nothing. A device that always has something ends
- * this after CATCH_UP_NS of work.
+ * this after CATCH_UP_NS of work, and more when the worker comes late.
  */
 static int take_edge(struct flow *flow, int64_t *ret)
 {
-	int64_t left = flow->block ? 0 : CATCH_UP_NS, width;
+	const int64_t late = clock_now(flow->clock) - flow->meter.next_edge;
+	int64_t left = flow->block ? 0 : CATCH_UP_NS + (late > 0 ? late / LATE_SHARE : 0), width;
 	unsigned lost = 0;
 	bool again;
 	int rc;

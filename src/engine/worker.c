@@ -3,10 +3,14 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WAKE_NS     200000LL /* a wake-up may come so late on a host that is not busy */
+#define WAIT_MAX_NS 20000000LL /* how late a command is noticed */
 
 struct workers {
 	unsigned count;
@@ -17,11 +21,22 @@ struct workers {
 	} thread[];
 };
 
-/* All sides begin at the same instant; until then the core is given away. */
+/*
+ * All sides begin at the same instant. A thread that only yields until then has used up its turn on a busy host and would
+ * begin late; one that waits for the clock is woken in time. The rest, shorter than a wake-up, it yields.
+ */
 static void await_start(struct flow *flow)
 {
-	while (clock_now(flow->clock) < flow->phase.start_ns && flow_command(flow) == FLOW_RUN)
-		sched_yield();
+	int64_t left;
+
+	while ((left = flow->phase.start_ns - clock_now(flow->clock)) > 0 && flow_command(flow) == FLOW_RUN) {
+		const int64_t wait = left - WAKE_NS < WAIT_MAX_NS ? left - WAKE_NS : WAIT_MAX_NS;
+
+		if (wait > 0)
+			ppoll(NULL, 0, &(struct timespec){ .tv_nsec = wait }, NULL);
+		else
+			sched_yield();
+	}
 }
 
 static void set_quota(struct flow *flow)

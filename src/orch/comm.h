@@ -85,7 +85,7 @@ static inline int comm_note(struct comm *comm, const struct note *note, struct e
 	return comm->ops->note(comm, note, err);
 }
 
-/* The next note, at the latest after timeout_ns (kind NOTE_NONE then). A dead or silent rank (5 s) is an error. */
+/* The next note, at the latest after timeout_ns (kind NOTE_NONE then). A dead or silent rank (named within 5 s) is an error. */
 static inline int comm_wait(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err)
 {
 	return comm->ops->wait(comm, timeout_ns, ret, err);
@@ -113,7 +113,7 @@ int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns,
 
 #define COMM_PROTOCOL     1u /* version of the control protocol; both sides must have the same */
 #define COMM_MAX_FRAME    (16u << 20) /* bytes of one frame's payload; more is refused */
-#define COMM_SILENCE_NS   4000000000LL /* nothing heard for so long: the peer is dead */
+#define COMM_SILENCE_NS   3500000000LL /* nothing heard for so long: the peer is dead, and named within 5 s in all */
 #define COMM_BEAT_NS      1000000000LL
 #define COMM_DEFAULT_PORT 18720
 

@@ -22,7 +22,7 @@ int launch_and_connect(const struct request *request, const struct clock *clock,
 		       struct launch **ret_launch, struct error *err);
 
 /*
- * The started server's end: closes its stdin, waits (at most 5 s, then kills) and gives the last lines it wrote to
+ * The started server's end: closes its stdin, waits (at most 1 s, then kills) and gives the last lines it wrote to
  * stderr, for the sentence of a failure. NULL is fine.
  */
 void launch_stop(struct launch *launch, struct error *why);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define CLIENTS   16
-#define GRACE_NS  2000000000LL /* a child may take so long to end after SIGTERM */
+#define GRACE_NS  500000000LL /* a child may take so long to end after SIGTERM */
 #define PAUSE_MS  100 /* no accepting for so long when the system is out of descriptors or memory */
 #define WATCH_FDS 3
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define LOG_SIZE 65536
-#define STOP_NS  5000000000LL
+#define STOP_NS  1000000000LL
 
 /* Room for one more word of len bytes and its end, or NULL. */
 static char *words_room(struct words *words, size_t len)

@@ -13,6 +13,7 @@
 #define BRACKET_LIMIT 0.001 /* of the window */
 #define CLOCK_LIMIT   0.001 /* of the window */
 #define SIDES_LIMIT   0.01 /* of the window */
+#define SHORT_LIMIT   0.99 /* of the window asked for */
 #define LINK_LIMIT    1.001 /* of the link rate */
 #define FALL_LIMIT    0.5 /* lowest interval, of the median */
 
@@ -109,6 +110,27 @@ static void judge_window(const struct court *court)
 		say(court, "edgeError", false,
 		    "messages outstanding at the edges are %.1f %% of those counted: a longer run makes them fewer",
 		    100 * edge_error);
+}
+
+/* A worker that got its core late has measured something else than the others, or nothing at all. */
+static void judge_late(const struct court *court)
+{
+	const struct rank_result *rank = figure_side(court);
+	const double asked = (double)court->result->request.spec.duration_ns;
+	char text[UNITS_TEXT];
+
+	if (!rank || court->result->request.spec.iterations || court->result->status == RUN_INTERRUPTED)
+		return;
+	for (uint32_t i = 0; i < rank->workers; i++) {
+		const double window = (double)(rank->worker[i].end_ns - rank->worker[i].begin_ns);
+
+		if (window >= SHORT_LIMIT * asked || rank->worker[i].error.code)
+			continue;
+		say(court, "shortWindow", true,
+		    "worker %u of the %s measured for only %s ms of the %.0f asked: it got its core late", i,
+		    role(court, rank), units_format_figure(window / 1e6, text), asked / 1e6);
+		return;
+	}
 }
 
 /* Both sides' windows in one clock: what one counted outside the other's window makes their figures differ. */
@@ -213,6 +235,7 @@ void judge_result(const struct result *result, void (*say_it)(void *context, con
 	judge_falls(&court);
 	judge_cores(&court);
 	judge_window(&court);
+	judge_late(&court);
 	judge_sides(&court);
 	judge_clock(&court);
 	judge_link(&court);

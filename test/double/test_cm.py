@@ -59,6 +59,7 @@ def test_ending(double, name):
 @pytest.mark.parametrize('fault, event', [
     ('addr_error', 'RDMA_CM_EVENT_ADDR_ERROR'), ('route_error', 'RDMA_CM_EVENT_ROUTE_ERROR'),
     ('rejected', 'RDMA_CM_EVENT_REJECTED'), ('unreachable', 'RDMA_CM_EVENT_UNREACHABLE'),
+    ('silent', 'did not answer'),
 ])
 def test_refusals(refused, fault, event):
     refused(WRITE, 'rdma_cm', 'double0', event, client=f'cm={fault}')

@@ -1,10 +1,15 @@
 """The stand-in library itself: it answers every call that the executable makes, and refuses faults it cannot read."""
+import os
 import re
+import shutil
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from double.runs import calls, options
+from processes import SCALE
 
 HARMLESS = {'ibv_static_providers', 'ibv_wc_status_str', 'ibv_port_state_str', 'ibv_node_type_str',
             'rdma_event_str'}  # only texts
@@ -44,3 +49,41 @@ def test_nothing_planted_nothing_harmed(double):
     outcome = double(options('UD', 'send', 'bw'))
     for side in (outcome.client, outcome.server):
         assert not any(side[key] for key in ('dropped', 'duplicated', 'flipped', 'delayed'))
+
+
+def listens(port):
+    """Whether somebody on this machine listens at the TCP port."""
+    lines = [line.split() for name in ('tcp', 'tcp6') for line in Path(f'/proc/net/{name}').read_text().splitlines()]
+    return any(line[1].endswith(f':{port:04X}') and line[3] == '0A' for line in lines)
+
+
+@pytest.mark.parametrize('words', [
+    ('ib_write_bw',), ('ib_send_lat',), ('ib_read_lat',), ('ib_atomic_bw',), ('ib_send_bw', '-c', 'UC'),
+    ('ib_send_lat', '-c', 'UD'),
+], ids=' '.join)
+def test_other_programs(words, environment, free_port):
+    """What perftest does with a device works here as well: the library is not only what fabperf expects."""
+    if not shutil.which(words[0]):
+        pytest.skip(f'{words[0]} is not installed (perftest)')
+    if '__asan_init' in symbols_of_library(environment):
+        pytest.skip('the library is built with a sanitizer, perftest is not')
+    port = free_port()
+    command = [*words, '-d', 'double0', '-x', '3', '-n', '200', '-p', str(port)]
+    run = dict(env=dict(os.environ, **environment()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    server = subprocess.Popen(command, **run)
+    try:
+        deadline = time.monotonic() + 10 * SCALE
+        while not listens(port) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        client = subprocess.run([*command, 'localhost'], **run, timeout=30 * SCALE)
+        assert client.returncode == 0 and re.search(r'^ *\d+ +200 ', client.stdout, re.M), client.stdout
+        assert server.wait(10 * SCALE) == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def symbols_of_library(environment):
+    """Undefined symbols of the preloaded library as one text."""
+    return subprocess.run(['nm', '-D', '--undefined-only', environment()['LD_PRELOAD']], capture_output=True,
+                          text=True, check=True).stdout
