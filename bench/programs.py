@@ -139,7 +139,7 @@ class Fabperf:
         with server([self.path, '--port', port, '--once', '-C', SERVER_CORE], port, ends_alone=True):
             begin = time.monotonic()
             call(pinned(CLIENT_CORE, self.path, '-n', self.host, '--port', port, '--launch_server', 'off', '-C',
-                        CLIENT_CORE, *options))
+                        CLIENT_CORE, *options), seconds=120)
             return time.monotonic() - begin
 
 
@@ -232,7 +232,7 @@ class Perftest:
 
     def connect(self, qps):
         """Seconds that a client takes, from start to end, with so many queue pairs and hardly any traffic."""
-        return self.both('ib_write_bw', '-q', qps, '-n', 5, '-t', 5, '-s', 64)[0]
+        return self.both('ib_write_bw', '-q', qps, '-n', 5, '-t', 5, '-s', 64, '-u', 18, seconds=120)[0]
 
 
 def instructions(path, *options):

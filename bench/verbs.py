@@ -8,6 +8,7 @@ DEVICE, ADDRESS = 'rxe0', '10.1.0.1'
 QPS = 512
 NOISE = 0.05  # a ratio of 1.0 is wanted, within this
 WARMUP_S = 1  # as long as the margin that perftest leaves out
+QP_TIMEOUT = 18  # RC waits a second for an acknowledgement: the default sends again what emulation only delays
 
 # name, what, perftest's program, message size, metric, our options, perftest's options, only what was received
 TESTS = (
@@ -22,6 +23,8 @@ TESTS = (
 
 def traffic(test, fabperf, seconds):
     name, what, program, size, metric, ours, theirs, received = test
+    if '-c' not in ours:
+        ours, theirs = (*ours, '--qp_timeout', QP_TIMEOUT), (*theirs, '-u', QP_TIMEOUT)
     peer = Perftest(DEVICE, ADDRESS)
 
     def run_ours():
@@ -45,7 +48,8 @@ def set_up(fabperf, _seconds):
     peer = Perftest(DEVICE, ADDRESS)
 
     def ours(qps):
-        return fabperf.connect('-d', DEVICE, '-v', 'write', '-q', qps, '-i', 5, '-t', 5, '-s', 64, '-w', 0)
+        return fabperf.connect('-d', DEVICE, '-v', 'write', '-q', qps, '-i', 5, '-t', 5, '-s', 64, '-w', 0,
+                               '--qp_timeout', QP_TIMEOUT)
 
     sides = {'fabperf': lambda: {'time': ours(QPS) - ours(1)},
              'ib_write_bw': lambda: {'time': peer.connect(QPS) - peer.connect(1)}}

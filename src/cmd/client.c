@@ -8,8 +8,10 @@
 #include "orch/orch.h"
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 struct client {
 	struct request *request;
@@ -132,6 +134,10 @@ static int report(struct client *client, int rc, struct error *err)
 	if (rc < 0)
 		cmd_complain(err);
 	status = exit_status(result);
+	if (ferror(stdout)) {
+		error_set(&trouble, -EIO, "cannot write the report to stdout: it is full or closed");
+		status = cmd_complain(&trouble);
+	}
 	if (write_json(result, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;
@@ -151,6 +157,14 @@ static int carry_out(struct client *client, struct error *err)
 	return rc == 0 ? run(client, err) : rc;
 }
 
+static int64_t unix_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 int cmd_client(struct request *request)
 {
 	struct client client = { .request = request };
@@ -158,6 +172,7 @@ int cmd_client(struct request *request)
 	int rc;
 
 	result_init(&client.result, request, 2);
+	client.result.started_unix_ns = unix_now();
 	progress_init(&client.view, stderr, !request->non_interactive);
 	rc = carry_out(&client, &err);
 	rc = report(&client, rc, &err);

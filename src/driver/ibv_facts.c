@@ -33,38 +33,62 @@ static void path_facts(const struct ib_port *p, const struct ib_ep *ep, struct f
 		facts_add_number(ret, "peerLid", "Peer's LID", ep->peer.lid);
 }
 
+/* Where the device or the kernel's routing uses another value than the asked one, the report says so. */
+static void not_taken(const struct spec *spec, const struct ibv_ah_attr *used, struct facts *ret)
+{
+	const char *key = "notTaken", *label = "Not taken by the device";
+	bool level = used->sl != spec->service_level, hops = used->is_global && used->grh.hop_limit != spec->hop_limit;
+	unsigned asked_level = (unsigned)spec->service_level, asked_hops = (unsigned)spec->hop_limit;
+
+	if (level && hops)
+		facts_add(ret, key, label, "--service_level %u, --hop_limit %u", asked_level, asked_hops);
+	else if (level)
+		facts_add(ret, key, label, "--service_level %u", asked_level);
+	else if (hops)
+		facts_add(ret, key, label, "--hop_limit %u", asked_hops);
+}
+
+static void route_facts(const struct ib_port *p, const struct ibv_ah_attr *used, struct facts *ret)
+{
+	facts_add_number(ret, "serviceLevel", "Service level", used->sl);
+	if (used->is_global) {
+		facts_add_number(ret, "trafficClass", "Traffic class", used->grh.traffic_class);
+		facts_add_number(ret, "hopLimit", "Hop limit", used->grh.hop_limit);
+		facts_add_number(ret, "flowLabel", "Flow label", used->grh.flow_label);
+	}
+	not_taken(p->spec, used, ret);
+}
+
+static void reliable_facts(const struct ib_port *p, const struct ibv_qp_attr *used, struct facts *ret)
+{
+	facts_add_number(ret, "qpTimeout", "QP timeout", used->timeout);
+	facts_add_number(ret, "retryCount", "Retry count", used->retry_cnt);
+	facts_add_number(ret, "rnrRetry", "RNR retry", used->rnr_retry);
+	facts_add_number(ret, "minRnrTimer", "Minimal RNR timer", used->min_rnr_timer);
+	if (p->spec->verb == VERB_READ || verb_is_atomic((enum verb)p->spec->verb))
+		facts_add_number(ret, "maxRdAtomic", "Reads outstanding", used->max_rd_atomic);
+}
+
 static void qp_facts(const struct ib_port *p, const struct ib_ep *ep, struct facts *ret)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr = { 0 };
-	bool rc = p->spec->transport == TRANSPORT_RC;
 	int mask = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		   IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_SQ_PSN;
 
 	facts_add_number(ret, "qpNumber", "First QP number", ep->own.qpn);
 	facts_add_number(ret, "peerQpNumber", "Peer's first QP number", ep->peer.qpn);
 	facts_add_number(ret, "psn", "First PSN", ep->own.psn);
-	if (ibv_query_qp(ep->qp, &attr, mask, &init))
-		return;
-	if (p->spec->transport == TRANSPORT_UD) {
+	if (p->spec->transport == TRANSPORT_UD) { /* the path is in the address handle, which cannot be read back */
 		facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(ep->mtu));
 		return;
 	}
-	facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(attr.path_mtu));
-	facts_add_number(ret, "serviceLevel", "Service level", attr.ah_attr.sl);
-	if (attr.ah_attr.is_global) {
-		facts_add_number(ret, "trafficClass", "Traffic class", attr.ah_attr.grh.traffic_class);
-		facts_add_number(ret, "hopLimit", "Hop limit", attr.ah_attr.grh.hop_limit);
-		facts_add_number(ret, "flowLabel", "Flow label", attr.ah_attr.grh.flow_label);
-	}
-	if (!rc)
+	if (ibv_query_qp(ep->qp, &attr, mask, &init))
 		return;
-	facts_add_number(ret, "qpTimeout", "QP timeout", attr.timeout);
-	facts_add_number(ret, "retryCount", "Retry count", attr.retry_cnt);
-	facts_add_number(ret, "rnrRetry", "RNR retry", attr.rnr_retry);
-	facts_add_number(ret, "minRnrTimer", "Minimal RNR timer", attr.min_rnr_timer);
-	if (p->spec->verb == VERB_READ || verb_is_atomic((enum verb)p->spec->verb))
-		facts_add_number(ret, "maxRdAtomic", "Reads outstanding", attr.max_rd_atomic);
+	facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(attr.path_mtu));
+	route_facts(p, &attr.ah_attr, ret);
+	if (p->spec->transport == TRANSPORT_RC)
+		reliable_facts(p, &attr, ret);
 }
 
 void ib_port_facts(const struct port *port, struct facts *ret)

@@ -113,7 +113,7 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 	bool asked = p->spec->inline_size != SPEC_AUTO;
 	int rc = -EOPNOTSUPP;
 
-	if (p->spec->post_api == CHOICE_ON)
+	if (p->spec->post_api != CHOICE_OFF)
 		rc = probe_api(p, true, want);
 	if (rc && p->spec->post_api == CHOICE_ON)
 		return error_sys(

@@ -86,6 +86,7 @@ static int signal_tail(struct flow *flow, struct flow_ep *fep)
 		return flow_fail(flow);
 	if (n > 0) {
 		fep->outstanding++;
+		fep->posted++;
 		fep->tail_signalled = true;
 	}
 	return 0;

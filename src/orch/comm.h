@@ -105,7 +105,8 @@ static inline void comm_close(struct comm *comm)
 
 /*
  * A barrier that also agrees on failure (agree.c, over gather and bcast): 0 when every rank came with mine->code == 0,
- * else the code of the lowest failing rank, its sentence in err, the same at all ranks.
+ * else the code of the lowest failing rank, its sentence in err, the same at all ranks. A time-out or a refused or broken
+ * connection gives way to a higher rank's failure of another kind: it is likely that one's consequence.
  */
 int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *err);
 

@@ -7,7 +7,7 @@
 
 #define LEAD_NS      5000000LL /* from the start message to the start, plus some round trips */
 #define TICK_NS      200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
-#define LATE_TICK_NS 2000000LL /* when the end is due */
+#define LATE_TICK_NS 2000000LL /* when the end is due, or somebody has asked for it */
 #define OVERDUE_NS   30000000000LL /* the traffic should have ended so long ago: something hangs */
 #define QUIET_MIN_NS 50000000LL
 #define SYNC_ROUNDS  64
@@ -216,6 +216,8 @@ static int64_t next_tick(const struct watch *w, int64_t now)
 {
 	int64_t tick = TICK_NS, live = w->live_ns + w->run->spec.report_interval_ns;
 
+	if (atomic_load(&w->run->control.command) != FLOW_RUN)
+		return LATE_TICK_NS;
 	if (w->due_ns == INT64_MAX)
 		tick = 10 * LATE_TICK_NS;
 	else if (w->due_ns - now < tick)

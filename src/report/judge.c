@@ -13,7 +13,7 @@
 #define BRACKET_LIMIT 0.001 /* of the window */
 #define CLOCK_LIMIT   0.001 /* of the window */
 #define SIDES_LIMIT   0.01 /* of the window */
-#define SHORT_LIMIT   0.99 /* of the window asked for */
+#define SHORT_LIMIT   0.9 /* of the window asked for */
 #define LINK_LIMIT    1.001 /* of the link rate */
 #define FALL_LIMIT    0.5 /* lowest interval, of the median */
 

@@ -22,11 +22,12 @@ static const char *const tones[] = {
 
 void page_init(struct page *page, FILE *to)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const bool dumb = term && strcmp(term, "dumb") == 0;
 	const int fd = fileno(to);
 
 	*page = (struct page){ .to = to, .label_width = LABEL_WIDTH, .client_width = CLIENT_WIDTH };
-	page->colour = !(no_color && *no_color) && fd >= 0 && isatty(fd);
+	page->colour = !(no_color && *no_color) && !dumb && fd >= 0 && isatty(fd);
 }
 
 /* Bytes of the UTF-8 character at text, 0 when it is none or a control character. */

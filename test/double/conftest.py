@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from double.runs import Outcome, calls
@@ -45,8 +46,10 @@ def side_counts(fabric):
 
 
 @pytest.fixture
-def double(start, fabperf, free_port, fabric, environment, tmp_path):
+def double(start, fabperf, free_port, fabric, environment, tmp_path, root):
     """double(words, client='', server='', both='', timeout=15) → Outcome of a run against a server started here."""
+    schema = json.loads((root / 'docs' / 'result.schema.json').read_text())
+
     def call(words, client='', server='', both='', timeout=15):
         def joined(own):
             return ','.join(text for text in (both, own) if text)
@@ -58,6 +61,8 @@ def double(start, fabperf, free_port, fabric, environment, tmp_path):
                         env=environment(joined(client)))
         pid = process.pid
         result = process.wait(timeout)
+        if '--print_json_results' in words:
+            jsonschema.validate(json.loads(result.stdout), schema)
         counts = side_counts(fabric)
         own = counts.pop(pid, {})
         return Outcome(result.rc, result.stdout, result.stderr, own, next(iter(counts.values()), {}))

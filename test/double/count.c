@@ -27,6 +27,11 @@ static const char *const count_name[] = {
 	[COUNT_CM_ID] = "cm_id",
 };
 
+int64_t count_of(enum count what)
+{
+	return counts[what];
+}
+
 void count_add(enum count what, int n)
 {
 	atomic_fetch_add_explicit(&counts[what], n, memory_order_relaxed);

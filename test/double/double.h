@@ -101,6 +101,7 @@ enum count {
 };
 
 void count_add(enum count what, int n);
+int64_t count_of(enum count what);
 void count_write(void);
 
 /* --- fabric.c: one file mapped by every process: queue pairs, receive queues, completion queues, memory keys --- */

@@ -27,6 +27,8 @@ static int check_init(const struct ibv_qp_init_attr_ex *init)
 		return EOPNOTSUPP;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq || !init->recv_cq || init->srq)
 		return EINVAL;
+	if (count_of(COUNT_QP) >= config->max_qp)
+		return ENOMEM;
 	return fits(&init->cap) ? 0 : EINVAL;
 }
 

@@ -105,6 +105,11 @@ def test_limits(refused, side, shape, words, parts):
 
 
 @pytest.mark.parametrize('side', ['client', 'server'])
+def test_queue_pairs_of_all_workers(refused, side):
+    refused([*WRITE, '-N', '2', '-q', '3'], 'queue pair', 'double0', 'allows 5', 'ibv_create_qp', **{side: 'max_qp=5'})
+
+
+@pytest.mark.parametrize('side', ['client', 'server'])
 def test_receive_limit(refused, side):
     words = options('RC', 'send', 'lat', '--rx_depth', '101')
     refused(words, '--rx_depth 101', 'double0', '100', **{side: 'max_qp_wr=100'})

@@ -74,6 +74,18 @@ def test_knobs(double, knobs):
     check_bandwidth(double(options('RC', 'write_imm', 'bw', *knobs, '--print_json_results')), 'write_imm')
 
 
+@pytest.mark.parametrize('last', [15, 16, 17])
+@pytest.mark.parametrize('samples', [95, 96, 97])
+def test_phases_end_anywhere(double, last, samples):
+    """Wherever the ring of signals stands when warm-up and test end, the last messages complete.
+
+    The warm-up ends while its message LAST is under way, since that one takes longer than the warm-up.
+    """
+    words = ['-d', 'double0', '-v', 'write', '-m', 'lat', '-s', '64', '-w', '100ms', '-i', str(samples)]
+    outcome = double(words, client=f'delay={last}:200000')
+    assert outcome.rc == 0 and outcome.stderr == '' and not outcome.alive(), outcome
+
+
 def test_large_messages(double):
     outcome = double(['-d', 'double0', '-v', 'send', '-m', 'bw', '-s', '1Mi', '-i', '50', '-w', '0',
                       '--print_json_results'])

@@ -23,29 +23,10 @@ def lost_of(messages, probability, seed=1, workers=1, qps=1):
                for worker in range(workers) for qp in range(qps) for number in range(messages))
 
 
-def connection(document):
-    assert document['status'] == 'ok'
-    return document['connections'][0]
-
-
-def disturbed(results):
-    """A worker did not get its core when its window began or ended, and the document says so."""
-    return {remark['id'] for remark in results['remarks']} & {'shortWindow', 'edgeBracket'}
-
-
-def undisturbed(measure, *options):
-    """The connection of a run whose window was taken as asked; on a busy machine that may take several."""
-    for _ in range(6):
-        results = connection(measure(*options))
-        if not disturbed(results):
-            return results
-    pytest.fail('the machine was too busy for a window in each of 6 runs')
-
-
-def median_latency(measure, usec, tolerance, *options):
+def median_latency(measured, usec, tolerance, *options):
     """latResults of a run whose median is not too high: whatever else runs here adds to it; nothing makes it lower."""
     for _ in range(8):
-        results = undisturbed(measure, *options, '-m', 'lat')['results']['latResults']
+        results = measured(*options, '-m', 'lat')['results']['latResults']
         assert results['minUsec'] >= usec * 0.9999 - 0.001
         if results['medianUsec'] <= usec + tolerance:
             break
@@ -61,25 +42,25 @@ def sent_by_workers(results):
 
 @pytest.mark.parametrize('verb', ['write', 'send', 'read', 'atomic_fa'])
 @pytest.mark.parametrize('text, usec', [('200ns', 0.2), ('1us', 1), ('5us', 5), ('50us', 50)])
-def test_latency_is_the_programmed_one(measure, text, usec, verb):
+def test_latency_is_the_programmed_one(measured, text, usec, verb):
     """Half of the round trip for a ping-pong, the completion for read and atomics: both are the one-way time here."""
     tolerance = max(0.01 * usec, 0.06 if verb in ('write', 'send') else 0.12) * SCALE  # the clock's and the loop's cost
-    results = median_latency(measure, usec, tolerance, *QUICK, '-v', verb, '--null_latency', text)
+    results = median_latency(measured, usec, tolerance, *QUICK, '-v', verb, '--null_latency', text)
     assert results['halved'] == (verb in ('write', 'send'))
     assert results['samples'] > 100
 
 
-def test_latency_includes_the_time_on_the_link(measure):
+def test_latency_includes_the_time_on_the_link(measured):
     """100 kB at 8 Gb/s last 100 us."""
     options = ('-s', '100k', '--null_rate', '8G', '--null_latency', '10us')
-    median_latency(measure, 110, 1.1, *QUICK, *options)
+    median_latency(measured, 110, 1.1, *QUICK, *options)
 
 
 @pytest.mark.parametrize('verb', ['write', 'send', 'read'])
 @pytest.mark.parametrize('workers, qps', [(1, 1), (2, 3)])
-def test_latency_by_iterations_has_as_many_samples(measure, verb, workers, qps):
+def test_latency_by_iterations_has_as_many_samples(measured, verb, workers, qps):
     options = ('-r', 'null', '-w', '0', '-m', 'lat', '-v', verb, '-i', '500', '-N', workers, '-q', qps)
-    results = connection(measure(*options))['results']['latResults']
+    results = measured(*options)['results']['latResults']
     assert results['samples'] == 500 * workers * qps
 
 
@@ -87,47 +68,46 @@ def test_latency_by_iterations_has_as_many_samples(measure, verb, workers, qps):
 
 @pytest.mark.parametrize('qps', [1, 4, 16])
 @pytest.mark.parametrize('workers', [1, 2, 4])
-def test_rate_is_the_programmed_one(measure, workers, qps):
-    results = undisturbed(measure, *QUICK, '-N', workers, '-q', qps, '--null_rate', '100G')
+def test_rate_is_the_programmed_one(measured, workers, qps):
+    results = measured(*QUICK, '-N', workers, '-q', qps, '--null_rate', '100G')
     assert results['results']['bwResults']['bwGbSec'] == pytest.approx(100, rel=0.001)
     assert sum(row['numQps'] for row in results['resultsPerProcess'] if row['side'] == 'requestor') == workers * qps
 
 
 @pytest.mark.parametrize('size, rate, gbps', [('64', '100M', 0.1), ('64', '2G', 2), ('4K', '1G', 1), ('4K', '40G', 40),
                                               ('1M', '1G', 1), ('1M', '400G', 400), ('1M', '1T', 1000)])
-def test_rate_at_other_sizes(measure, size, rate, gbps):
+def test_rate_at_other_sizes(measured, size, rate, gbps):
     window = '1' if (size, rate) == ('1M', '1G') else '0.4'  # one message of 1 MiB lasts 8 ms at 1 Gb/s
-    results = undisturbed(measure, '-r', 'null', '-D', window, '-w', '0', '-s', size, '--null_rate', rate)
-    measured = results['results']['bwResults']
-    slack = 0.001 + 2 / measured['messages']
-    assert measured['bwGbSec'] == pytest.approx(gbps, rel=slack)
+    results = measured('-r', 'null', '-D', window, '-w', '0', '-s', size, '--null_rate', rate)
+    figures = results['results']['bwResults']
+    slack = 0.001 + 2 / figures['messages']
+    assert figures['bwGbSec'] == pytest.approx(gbps, rel=slack)
 
 
 @pytest.mark.parametrize('options', [
     ('-v', 'send'), ('-v', 'write_imm'), ('-v', 'read'), ('-c', 'UD', '-s', '4096'), ('-c', 'UC', '-v', 'send'),
     ('-t', '1'), ('-t', '83', '--post_batch', '1'), ('--null_latency', '20us'), ('-w', '0.1', '--end_margin', '100ms'),
 ])
-def test_rate_by_other_ways(measure, options):
+def test_rate_by_other_ways(measured, options):
     """Depths and latencies that the link's rate hides; the receiver counts the same rate where it counts."""
     warm = () if '-w' in options else ('-w', '0')
-    results = undisturbed(measure, '-r', 'null', '-D', '0.3', *warm, '--null_rate', '100G', *options)
+    results = measured('-r', 'null', '-D', '0.3', *warm, '--null_rate', '100G', *options)
     assert results['requestor']['bwResults']['bwGbSec'] == pytest.approx(100, rel=0.001)
     assert results['results']['bwResults']['bwGbSec'] <= 100.1
 
 
 @pytest.mark.parametrize('options', [(), ('--warmup_iterations', '700'), ('-q', '5')])
-def test_rate_by_iterations_is_never_above_the_link(measure, options):
+def test_rate_by_iterations_is_never_above_the_link(measured, options):
     """The first message leaves an empty link: i messages take i times their time on it, and the worker's delays."""
     warm = () if options and options[0].startswith('--w') else ('-w', '0')
-    document = measure('-r', 'null', '-i', '6000', *warm, '-v', 'write', '--null_rate', '100G', *options)
-    measured = connection(document)['results']['bwResults']
-    assert measured['messages'] == 6000 * (5 if '-q' in options else 1)
-    assert 0 < measured['bwGbSec'] <= 100.1
+    figures = measured('-r', 'null', '-i', '6000', *warm, '-v', 'write', '--null_rate', '100G', *options)['results']['bwResults']
+    assert figures['messages'] == 6000 * (5 if '-q' in options else 1)
+    assert 0 < figures['bwGbSec'] <= 100.1
 
 
-def test_a_depth_of_one_waits_for_each_message(measure):
+def test_a_depth_of_one_waits_for_each_message(measured):
     """64 KiB at 100 Gb/s last 5.243 us; with 50 us to the completion one message takes 55.243 us."""
-    results = undisturbed(measure, *QUICK, '-t', '1', '--null_rate', '100G', '--null_latency', '50us')
+    results = measured(*QUICK, '-t', '1', '--null_rate', '100G', '--null_latency', '50us')
     assert results['results']['bwResults']['bwGbSec'] == pytest.approx(65536 * 8 / 55.24288e3, rel=0.001)
 
 
@@ -135,8 +115,8 @@ def test_a_depth_of_one_waits_for_each_message(measure):
 
 @pytest.mark.parametrize('options', [(), ('-v', 'send'), ('-c', 'UD', '-s', '1K'), ('-v', 'read')])
 @pytest.mark.parametrize('probability', ['0.01', '0.5', '1'])
-def test_loss_is_counted_exactly(measure, probability, options):
-    results = connection(measure('-r', 'null', '-w', '0', '-i', '5000', '--null_loss', probability, *options))
+def test_loss_is_counted_exactly(measured, probability, options):
+    results = measured('-r', 'null', '-w', '0', '-i', '5000', '--null_loss', probability, *options)
     lost = lost_of(5000, float(probability))
     loss = results['loss']
     assert (loss['sent'], loss['received'], loss['lost']) == (5000, 5000 - lost, lost)
@@ -146,9 +126,8 @@ def test_loss_is_counted_exactly(measure, probability, options):
         assert results['responder']['bwResults']['messages'] == 5000 - lost
 
 
-def test_loss_of_several_workers_and_queue_pairs(measure):
-    document = measure('-r', 'null', '-w', '0', '-i', '2000', '-N', '2', '-q', '5', '--null_loss', '0.1', '--seed', '77')
-    results = connection(document)
+def test_loss_of_several_workers_and_queue_pairs(measured):
+    results = measured('-r', 'null', '-w', '0', '-i', '2000', '-N', '2', '-q', '5', '--null_loss', '0.1', '--seed', '77')
     lost = [lost_of(2000, 0.1, seed=77 + worker, qps=5) for worker in (0, 1)]
     assert results['loss']['lost'] == sum(lost)
     rows = [row for row in results['resultsPerProcess'] if row['side'] == 'responder']
@@ -156,28 +135,26 @@ def test_loss_of_several_workers_and_queue_pairs(measure):
     assert sent_by_workers(results) == [10000, 10000]
 
 
-def test_loss_of_a_run_by_time(measure):
+def test_loss_of_a_run_by_time(measured):
     """Warm-up and what was under way at the end included: every message that was sent is either there or lost."""
-    loss = connection(measure('-r', 'null', '-D', '0.2', '-w', '0.1', '--null_loss', '0.02', '--null_rate', '10G'))['loss']
+    loss = measured('-r', 'null', '-D', '0.2', '-w', '0.1', '--null_loss', '0.02', '--null_rate', '10G')['loss']
     assert loss['lost'] == lost_of(loss['sent'], 0.02)
-    assert loss['sent'] == loss['received'] + loss['lost'] and loss['sent'] > 1000
+    assert loss['sent'] == loss['received'] + loss['lost'] > 0
 
 
-def test_another_seed_loses_other_messages(measure):
-    losses = {seed: connection(measure('-r', 'null', '-w', '0', '-i', '3000', '--null_loss', '0.3', '--seed', seed))['loss']
+def test_another_seed_loses_other_messages(measured):
+    losses = {seed: measured('-r', 'null', '-w', '0', '-i', '3000', '--null_loss', '0.3', '--seed', seed)['loss']
               for seed in (0, 1, 10 ** 15)}
     assert {seed: loss['lost'] for seed, loss in losses.items()} == {seed: lost_of(3000, 0.3, seed) for seed in losses}
     assert len({loss['lost'] for loss in losses.values()}) > 1
 
 
-def test_loss_slows_nothing_but_the_receiver(measure):
+def test_loss_slows_nothing_but_the_receiver(measured):
     """Half of the messages are lost: the sender's rate stays the link's, the figure is what arrived."""
-    results = undisturbed(measure, '-r', 'null', '-D', '0.5', '-w', '0', '--null_rate', '10G', '--null_loss', '0.5')
+    results = measured('-r', 'null', '-D', '0.5', '-w', '0', '--null_rate', '10G', '--null_loss', '0.5')
     assert results['requestor']['bwResults']['bwGbSec'] == pytest.approx(10, rel=0.001)
     assert results['countedBy'] == 'responder'
     assert results['loss']['lostFraction'] == pytest.approx(0.5, abs=0.05)
-    received = results['results']['bwResults']['messages'] / results['requestor']['bwResults']['messages']
-    assert received == pytest.approx(0.5, abs=0.05)
 
 
 # --- counts: whatever the depths, a run ends, and with exactly as many messages as asked for ---
@@ -197,11 +174,11 @@ def chosen(seed):
 
 @pytest.mark.parametrize('qps, depth, step, batch, iterations', ODD + [chosen(seed) for seed in range(8)])
 @pytest.mark.parametrize('options', [('-v', 'write'), ('-v', 'send'), ('--null_rate', '100G', '--null_loss', '0.2', '-s', '1K')])
-def test_messages_are_as_many_as_asked_for(measure, qps, depth, step, batch, iterations, options):
+def test_messages_are_as_many_as_asked_for(measured, qps, depth, step, batch, iterations, options):
     words = ['-r', 'null', '-w', '0', '-N', '2', '-q', qps, '-t', depth, '-i', iterations, *options]
     words += ['--cq_mod', step] if step else []
     words += ['--post_batch', batch] if batch else []
-    results = connection(measure(*words, timeout=30))
+    results = measured(*words, timeout=30)
     assert sent_by_workers(results) == [qps * iterations] * 2
     assert results['requestor']['bwResults']['messages'] == 2 * qps * iterations
     if results['loss']:
@@ -210,8 +187,8 @@ def test_messages_are_as_many_as_asked_for(measure, qps, depth, step, batch, ite
 
 
 @pytest.mark.parametrize('warmup', ['1', '13', '1000'])
-def test_warm_up_iterations_are_sent_and_not_counted(measure, warmup):
-    results = connection(measure('-r', 'null', '-i', '700', '-q', '3', '--warmup_iterations', warmup, '-v', 'send'))
+def test_warm_up_iterations_are_sent_and_not_counted(measured, warmup):
+    results = measured('-r', 'null', '-i', '700', '-q', '3', '--warmup_iterations', warmup, '-v', 'send')
     assert results['requestor']['bwResults']['messages'] == 3 * 700
     assert sent_by_workers(results) == [3 * (700 + int(warmup))]
     assert results['loss']['sent'] == results['loss']['received'] == 3 * (700 + int(warmup))

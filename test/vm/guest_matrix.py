@@ -1,0 +1,218 @@
+"""Soft-RoCE, all there is: counts to the message for odd depths and sizes, documents that hold, refusals, ends."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from e2e.result_schema import check
+from processes import SCALE
+
+VERBS = {'RC': ('write', 'write_imm', 'read', 'send', 'atomic_fa', 'atomic_cs'), 'UC': ('write', 'write_imm', 'send'),
+         'UD': ('send',)}
+ALL = VERBS['RC']
+LEGAL = [(transport, verb) for transport, verbs in VERBS.items() for verb in verbs]
+ILLEGAL = [(transport, verb) for transport, verbs in VERBS.items() for verb in ALL if verb not in verbs]
+TIMEOUT_S = 60
+
+
+@pytest.fixture
+def rxe(run, free_port):
+    """rxe(*options) → the checked connection of a run between two processes on rxe0."""
+    def call(*options, host='localhost'):
+        result = run('-n', host, '--port', free_port(), '-d', 'rxe0', '--print_json_results', *options, timeout=TIMEOUT_S)
+        assert (result.rc, result.stderr) == (0, ''), result
+        document = check(result.stdout)
+        assert document['status'] == 'ok'
+        return document['connections'][0]
+    return call
+
+
+@pytest.fixture
+def refused(run, free_port):
+    """refused(*options) → the sentence of a run that fails with nothing else."""
+    def call(*options):
+        words = ('-d', 'rxe0', '-i', '10', '-w', '0', *options)
+        result = run('-n', 'localhost', '--port', free_port(), '--print_json_results', *words, timeout=TIMEOUT_S)
+        document = check(result.stdout)
+        assert (result.rc, document['status'], result.stderr.count('\n')) == (1, 'failed', 1), result
+        assert document['connections'][0]['results'] == {'bwResults': None, 'latResults': None}
+        return document['error']
+    return call
+
+
+def options_of(transport, verb, size='1K'):
+    return ('-c', transport, '-v', verb, *(() if verb.startswith('atomic') else ('-s', size)))
+
+
+def check_bandwidth(connection, transport, verb):
+    """Whatever ended the run: what was sent arrived or is counted as lost."""
+    figures = connection['requestor']['bwResults']
+    assert figures['messages'] > 0
+    if verb in ('write_imm', 'send'):
+        loss = connection['loss']
+        assert loss['received'] + loss['lost'] == loss['sent'] >= figures['messages']
+        assert loss['lost'] == 0 or transport != 'RC'
+    assert connection['countedBy'] == ('requestor' if transport == 'RC' or verb == 'write' else 'responder')
+    return figures
+
+
+# --- the matrix ---
+
+@pytest.mark.parametrize('transport, verb', LEGAL)
+def test_bandwidth_by_time(rxe, transport, verb):
+    """Warm-up, window and drain; the document's rate is messages by size by time."""
+    connection = rxe(*options_of(transport, verb), '-D', '0.3', '-w', '0.1', '-t', '32')
+    figures = check_bandwidth(connection, transport, verb)
+    assert figures['durationSec'] > 0.2
+    per_second = figures['messages'] * (8 if verb.startswith('atomic') else 1024) / figures['durationSec']
+    assert figures['bwGbSec'] == pytest.approx(per_second * 8 / 1e9, rel=1e-3)
+
+
+@pytest.mark.parametrize('transport, verb', LEGAL)
+@pytest.mark.parametrize('events', ['on', 'off'])
+def test_latency_of_two_queue_pairs(rxe, transport, verb, events):
+    connection = rxe(*options_of(transport, verb, '8'), '-m', 'lat', '-i', '30', '-q', '2', '-w', '0', '--events', events)
+    latency = connection['results']['latResults']
+    assert latency['samples'] == 60 and latency['unanswered'] == 0
+    assert latency['halved'] == (verb in ('write', 'write_imm', 'send'))
+    sleeps = 'events' in connection['requestor']['facts']['completionMode']
+    assert sleeps == (events == 'on')
+
+
+@pytest.mark.parametrize('transport, verb', ILLEGAL)
+@pytest.mark.parametrize('metric', ['bw', 'lat'])
+def test_illegal_combinations_name_the_legal_ones(refused, transport, verb, metric):
+    sentence = refused('-c', transport, '-v', verb, '-m', metric)
+    assert f'-v {verb}' in sentence and f'-c {transport}' in sentence
+    for legal in VERBS[transport]:
+        assert legal in sentence.split('which takes')[1]
+
+
+@pytest.mark.parametrize('transport', ['TCP', 'UDP'])
+def test_sockets_are_no_verbs(refused, transport):
+    sentence = refused('-c', transport, '-r', 'ibv')
+    assert 'RC, UC or UD' in sentence
+
+
+# --- counts ---
+
+@pytest.mark.parametrize('qps, depth, batch, step, iterations', [
+    (1, 1, 1, 1, 50), (1, 83, 3, 7, 301), (3, 83, 16, 5, 100), (5, 12, 1, 12, 100), (5, 12, 3, 1, 77), (2, 128, 16, 128, 200),
+    (16, 2, 2, 1, 31), (64, 8, 4, 8, 17), (1, 1000, 7, 14, 1003),
+])
+@pytest.mark.parametrize('transport, verb', [('RC', 'write'), ('RC', 'send'), ('UD', 'send')])
+def test_messages_are_as_many_as_asked_for(rxe, transport, verb, qps, depth, batch, step, iterations):
+    words = ('-q', qps, '-t', depth, '--post_batch', batch, '--cq_mod', step, '-i', iterations, '-w', '0')
+    words += () if verb == 'write' else ('--rx_depth', '64')
+    connection = rxe(*options_of(transport, verb, '64'), *words)
+    figures = check_bandwidth(connection, transport, verb)
+    assert figures['messages'] == qps * iterations
+    if transport == 'RC' and verb == 'send':
+        assert connection['responder']['bwResults']['messages'] == qps * iterations
+
+
+@pytest.mark.parametrize('transport, verb', [('RC', 'read'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('RC', 'write_imm')])
+def test_workers_and_warm_up(rxe, transport, verb):
+    connection = rxe(*options_of(transport, verb), '-N', '2', '-q', '3', '-i', '50', '--warmup_iterations', '21')
+    figures = check_bandwidth(connection, transport, verb)
+    assert figures['messages'] == 2 * 3 * 50
+    sent = [row['totalSent'] for row in connection['resultsPerProcess'] if row['side'] == 'requestor']
+    assert len(sent) == 2 and all(3 * 71 <= count <= 3 * 73 for count in sent)  # and a signalled one for each tail
+
+
+@pytest.mark.parametrize('transport, verb, size, iterations', [
+    ('RC', 'write', '8M', 3), ('RC', 'read', '1M', 5), ('RC', 'send', '4M', 3), ('RC', 'write', '65537', 20), ('RC', 'write', '1', 100),
+    ('RC', 'send', '1', 100), ('UD', 'send', '4096', 50), ('UD', 'send', '1', 50), ('UC', 'write', '100k', 20), ('RC', 'read', '3', 30),
+])
+def test_sizes(rxe, transport, verb, size, iterations):
+    figures = check_bandwidth(rxe(*options_of(transport, verb, size), '-i', iterations, '-t', '2', '-w', '0'), transport, verb)
+    assert figures['messages'] == iterations
+
+
+# --- settings ---
+
+@pytest.mark.parametrize('mtu', [256, 1024, 2048, 4096])
+def test_mtu(rxe, mtu):
+    connection = rxe(*options_of('RC', 'write', '10000'), '-i', '20', '-w', '0', '--mtu', mtu)
+    assert [connection[side]['facts']['mtu'] for side in ('requestor', 'responder')] == [mtu, mtu]
+
+
+@pytest.mark.parametrize('index, gid', [(0, r'fe80::.*'), (1, r'10\.1\.0\.1|fd00:10:1::1'), (2, r'10\.1\.0\.1|fd00:10:1::1')])
+@pytest.mark.parametrize('transport, verb', [('RC', 'send'), ('UD', 'send')])
+def test_gid_index(rxe, transport, verb, index, gid):
+    connection = rxe(*options_of(transport, verb), '-i', '20', '-w', '0', '-g', index)
+    for side in ('requestor', 'responder'):
+        facts = connection[side]['facts']
+        assert facts['gidIndex'] == index and re.fullmatch(gid, facts['gid'])
+
+
+@pytest.mark.parametrize('options, parts', [
+    (('-g', '77'), ('--gid_index 77', 'rxe0')), (('--ib_port', '2'), ('--ib_port 2', 'rxe0')), (('-s', '8M', '-c', 'UD'), ('UD', '4096')),
+    (('-q', '16384'), ('--qps',)), (('--device', 'mlx5_0'), ('mlx5_0',)), (('-s', '9', '-v', 'atomic_cs'), ('8 bytes',)),
+    (('-v', 'write', '--rx_depth', '5'), ('--rx_depth',)), (('--null_rate', '1G'), ('--null_rate',)), (('--gso', 'on'), ('--gso',)),
+    (('--server_device', 'rxe9'), ('rxe9',)), (('-c', 'UC', '--max_rd_atomic', '3'), ('--max_rd_atomic',)),
+])
+def test_refusals(refused, options, parts):
+    sentence = refused(*options)
+    for part in parts:
+        assert part in sentence
+
+
+@pytest.mark.parametrize('host', ['10.1.0.1', 'fd00:10:1::1'])
+def test_control_over_either_family(rxe, host):
+    """The control connection's address does not decide the GID."""
+    check_bandwidth(rxe(*options_of('RC', 'write'), '-i', '20', '-w', '0', host=host), 'RC', 'write')
+
+
+@pytest.mark.parametrize('transport, verb', [('RC', 'write'), ('RC', 'read'), ('UD', 'send')])
+def test_latency_with_the_connection_manager(rxe, transport, verb):
+    connection = rxe(*options_of(transport, verb, '8'), '-m', 'lat', '-i', '30', '-w', '0', '--rdma_cm', 'on')
+    assert connection['results']['latResults']['samples'] == 30
+
+
+# --- ends ---
+
+@pytest.fixture
+def running(start, free_port):
+    """running(*options) → (server, client) whose traffic runs."""
+    def call(*options):
+        port = free_port()
+        server = start('--port', port)
+        server.until('waiting for clients', 'stderr')
+        client = start('-n', 'localhost', '--port', port, '-d', 'rxe0', '-w', '0', '-D', '60', '-R', '0.2', '--print_json_results', *options)
+        client.until('Gb/s', 'stderr', timeout=20)
+        return server, client
+    return call
+
+
+@pytest.mark.parametrize('options', [('-v', 'write'), ('-v', 'send'), ('-c', 'UD'), ('-v', 'read', '--events', 'on')])
+@pytest.mark.parametrize('number, rc, status', [(signal.SIGINT, 130, 'interrupted'), (signal.SIGKILL, 1, 'failed')])
+def test_ends(running, options, number, rc, status):
+    """Ctrl-C at the client keeps its figures; a server that is killed is named. Nothing is left."""
+    server, client = running(*options)
+    if number == signal.SIGKILL:
+        begin = time.monotonic()
+        server.stop(number)
+    else:
+        begin = time.monotonic()
+        client.send(number)
+    result = client.wait(15)
+    assert time.monotonic() - begin < 6 * SCALE
+    document = check(result.stdout)
+    assert (result.rc, document['status']) == (rc, status), result
+    figures = document['connections'][0]['results']['bwResults']
+    assert (figures is not None) == (number == signal.SIGINT)
+    if number == signal.SIGKILL:
+        assert 'localhost' in document['error']
+
+
+def test_a_silent_server_is_named(running):
+    server, client = running('-v', 'write')
+    with open(f'/proc/{server.pid}/task/{server.pid}/children', encoding='ascii') as file:
+        serving = int(file.read().split()[0])
+    os.kill(serving, signal.SIGSTOP)
+    result = client.wait(15)
+    os.kill(serving, signal.SIGCONT)
+    assert result.rc == 1 and "host 'localhost' has been silent" in check(result.stdout)['error']
