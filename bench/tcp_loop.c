@@ -152,6 +152,7 @@ static long number(const char *word, long max)
 int main(int argc, char **argv)
 {
 	struct loop loop = { 0 };
+	int rc;
 
 	if (argc == 5) {
 		loop.seconds = number(argv[1], SECONDS_MAX);
@@ -164,7 +165,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	loop.buffer = calloc(1, (size_t)loop.bytes);
-	if (!loop.buffer)
-		return fail("no memory") < 0;
-	return run(&loop) < 0;
+	rc = loop.buffer ? run(&loop) : fail("no memory");
+	free(loop.buffer);
+	return rc < 0;
 }

@@ -2,6 +2,7 @@
 import functools
 
 from compare import Comparison, Group, Wanted
+from native import SMALL_PARENT
 from programs import Perftest
 
 DEVICE, ADDRESS = 'rxe0', '10.1.0.1'
@@ -59,4 +60,18 @@ def set_up(fabperf, _seconds):
     ])
 
 
-GROUPS = {test[0]: functools.partial(traffic, test) for test in TESTS} | {'vm_set_up': set_up}
+def memory(fabperf, _seconds):
+    """The larger side's resident memory without its data buffers; the device's queues, which it maps, are in it."""
+    def resident():
+        connection = fabperf.run('-d', DEVICE, '-v', 'write', '-q', 1024, '-i', 16, '-w', 0, '-s', 64,
+                                 '--qp_timeout', QP_TIMEOUT, before=SMALL_PARENT)['connections'][0]
+        sides = (connection['requestor'], connection['responder'])
+        return {'bytes': max(side['residentBytes'] - side['bufferBytes'] for side in sides)}
+
+    return Group('vm_memory', {'fabperf': resident}, [
+        Comparison('memory beside the data buffers, RC, 1024 QPs', 'fabperf', None, 'bytes', 'MiB', 2 ** -20,
+                   Wanted(most=64)),
+    ], once=True)
+
+
+GROUPS = {test[0]: functools.partial(traffic, test) for test in TESTS} | {'vm_set_up': set_up, 'vm_memory': memory}

@@ -14,7 +14,7 @@ extern const struct driver driver_ibv;
 #define IB_CQ_CHEAP    16384u /* completion queues up to this hold everything that could complete */
 #define IB_GRH_BYTES   40 /* in front of every UD payload that arrives */
 #define IB_QKEY        0x0fab0001u /* of UD endpoints: keeps other programs' datagrams out; rdma_cm dictates its own */
-#define IB_INLINE_AUTO 236u /* bytes tried as inline size when none was asked for */
+#define IB_INLINE_AUTO 236u /* messages up to this travel in the work request when no inline size was asked for */
 #define IB_RINGS_MAX                                                                                                   \
 	65536u /* work requests that all rings of a port are stretched to, so that slots repeat with them */
 

@@ -78,22 +78,41 @@ static struct ibv_qp *create(const struct ib_port *p, bool wr_api, uint32_t inli
 	return qp;
 }
 
-/* The largest inline size of the wanted one and its halves that the device takes with this interface. */
-static int probe_api(struct ib_port *p, bool wr_api, uint32_t want)
+/* Creates a queue pair for trial; the port remembers what the device takes. */
+static int try_create(struct ib_port *p, bool wr_api, uint32_t inline_size)
 {
-	for (uint32_t size = want;; size /= 2) {
-		uint32_t granted = 0;
-		struct ibv_qp *qp = create(p, wr_api, size, &granted);
+	uint32_t granted = 0;
+	struct ibv_qp *qp = create(p, wr_api, inline_size, &granted);
 
-		if (qp) {
-			ibv_destroy_qp(qp);
-			p->wr_api = wr_api;
-			p->inline_max = granted < want ? granted : want;
-			return 0;
-		}
-		if (!size)
-			return errno ? -errno : -EIO;
+	if (!qp)
+		return errno ? -errno : -EIO;
+	ibv_destroy_qp(qp);
+	p->wr_api = wr_api;
+	p->inline_max = granted < inline_size ? granted : inline_size;
+	return 0;
+}
+
+static int probe_api(struct ib_port *p, bool wr_api, uint32_t inline_size)
+{
+	int rc = try_create(p, wr_api, inline_size);
+
+	return rc && inline_size ? try_create(p, wr_api, 0) : rc;
+}
+
+/* What the device takes when it has refused a size: only asked for the sentence. */
+static uint32_t largest_inline(struct ib_port *p, uint32_t refused)
+{
+	uint32_t taken = p->inline_max;
+
+	while (refused - taken > 1) {
+		uint32_t middle = taken + (refused - taken) / 2;
+
+		if (try_create(p, p->wr_api, middle) == 0 && p->inline_max >= middle)
+			taken = middle;
+		else
+			refused = middle;
 	}
+	return taken;
 }
 
 static uint32_t inline_wanted(const struct ib_port *p)
@@ -104,7 +123,8 @@ static uint32_t inline_wanted(const struct ib_port *p)
 		return 0;
 	if (spec->inline_size != SPEC_AUTO)
 		return (uint32_t)spec->inline_size;
-	return spec->size <= IB_INLINE_AUTO ? IB_INLINE_AUTO : 0;
+	return spec->size <= IB_INLINE_AUTO ? (uint32_t)spec->size
+					    : 0; /* no more: it makes the queue's entries larger */
 }
 
 int ib_qp_probe(struct ib_port *p, struct error *err)
@@ -130,7 +150,7 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 	if (asked && p->inline_max < want)
 		return error_set(err, -EINVAL,
 				 "--inline_size %u is too large for RDMA device %s: it takes at most %u bytes", want,
-				 p->name, p->inline_max);
+				 p->name, largest_inline(p, want));
 	return 0;
 }
 

@@ -143,7 +143,7 @@ static int passive_turn(struct flow *flow)
 /* At a look at the clock: 1 = the active side is done and everything has arrived, 0 = go on, negative errno. */
 static int passive_check(struct flow *flow, int64_t *quiet_since)
 {
-	if (flow_command(flow) == FLOW_FINISH && !flow_expects_more(flow, clock_now(flow->clock), quiet_since))
+	if (flow_command(flow) >= FLOW_FINISH && !flow_expects_more(flow, clock_now(flow->clock), quiet_since))
 		return 1;
 	return meter_check(flow);
 }

@@ -33,6 +33,7 @@ enum flow_command {
 	FLOW_RUN,
 	FLOW_STOP, /* end the window and the traffic now */
 	FLOW_FINISH, /* the active side is done: passive workers take what is still under way and end */
+	FLOW_ABORT, /* the run has failed (a lost rank): end at once, wait for nothing */
 };
 
 /* Shared by the flows of one rank. */
@@ -143,6 +144,14 @@ bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since);
 static inline int flow_command(const struct flow *flow)
 {
 	return atomic_load_explicit(&flow->control->command, memory_order_relaxed);
+}
+
+/* The window is to end now, whatever the time. */
+static inline bool flow_stopped(const struct flow *flow)
+{
+	int command = flow_command(flow);
+
+	return command == FLOW_STOP || command == FLOW_ABORT;
 }
 
 /* --- meter.c --- */

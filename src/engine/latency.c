@@ -97,7 +97,7 @@ static int post_one(struct flow *flow, struct flow_ep *fep)
 			return rc;
 		if (rc == 0 && flow->block && (rc = flow_idle_wait(flow, clock_now(flow->clock))) < 0)
 			return rc;
-		if (flow_command(flow) == FLOW_FINISH)
+		if (flow_command(flow) >= (flow->active ? FLOW_STOP : FLOW_FINISH))
 			return 0;
 	}
 	if (rc < 0)
@@ -113,7 +113,7 @@ static int reap(struct flow *flow, struct flow_ep *fep)
 {
 	int rc = 0;
 
-	while (rc >= 0 && fep->outstanding >= flow->spec->tx_depth)
+	while (rc >= 0 && fep->outstanding >= flow->spec->tx_depth && flow_command(flow) != FLOW_ABORT)
 		rc = flow_pump(flow);
 	return rc < 0 ? rc : 0;
 }
@@ -148,7 +148,7 @@ static int await_reply(struct flow *flow, const struct wait *w, int64_t t0)
 
 		if (rc)
 			return rc;
-		if (clock_now(flow->clock) > limit || flow_command(flow) == FLOW_STOP)
+		if (clock_now(flow->clock) > limit || flow_stopped(flow))
 			return wait_look(flow, w);
 		rc = wait_slow(flow, w);
 		if (rc < 0)
@@ -235,7 +235,7 @@ static int await_message(struct flow *flow, const struct wait *w)
 
 		if (rc)
 			return rc;
-		if (flow_command(flow) == FLOW_FINISH)
+		if (flow_command(flow) >= FLOW_FINISH)
 			return 0;
 		rc = wait_slow(flow, w);
 		if (rc >= 0)

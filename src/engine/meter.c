@@ -177,7 +177,7 @@ static int step(struct flow *flow, int64_t now)
 	int64_t at = now;
 	int rc;
 
-	if (m->state == METER_OPEN && now < flow->phase.end_ns && flow_command(flow) != FLOW_STOP) {
+	if (m->state == METER_OPEN && now < flow->phase.end_ns && !flow_stopped(flow)) {
 		take_intervals(flow, now);
 		return 0;
 	}
@@ -186,7 +186,7 @@ static int step(struct flow *flow, int64_t now)
 		flow->over = true;
 		return 0;
 	}
-	if (m->state == METER_WAIT && flow_command(flow) == FLOW_STOP) {
+	if (m->state == METER_WAIT && flow_stopped(flow)) {
 		m->state = METER_MARGIN; /* ended before there was a window */
 		return 0;
 	}
@@ -204,7 +204,7 @@ static int step(struct flow *flow, int64_t now)
 
 static bool step_due(const struct flow *flow, int64_t now)
 {
-	return flow->meter.state != METER_OVER && (now >= flow->meter.next_edge || flow_command(flow) == FLOW_STOP);
+	return flow->meter.state != METER_OVER && (now >= flow->meter.next_edge || flow_stopped(flow));
 }
 
 int meter_edge(struct flow *flow, int64_t now)

@@ -113,7 +113,7 @@ int flow_drain(struct flow *flow)
 				return rc;
 			left += fep->outstanding;
 		}
-		if (!left)
+		if (!left || flow_command(flow) == FLOW_ABORT)
 			return 0;
 		rc = flow_pump(flow);
 		if (rc < 0)
@@ -137,7 +137,7 @@ bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since)
 	arrived = atomic_fetch_add(&flow->control->arrived, news) + news;
 	if (news || !*quiet_since)
 		*quiet_since = now;
-	if (arrived >= expected)
+	if (arrived >= expected || flow_command(flow) == FLOW_ABORT)
 		return false;
 	return now - *quiet_since < (flow->control->quiet_ns ? flow->control->quiet_ns : EXPECT_LIMIT_NS);
 }

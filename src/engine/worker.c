@@ -86,7 +86,7 @@ int workers_start(struct flow *flows, unsigned count, struct workers **ret, stru
 		rc = pthread_create(&w->thread[i].id, NULL, worker_main, &flows[i]);
 		if (rc) {
 			atomic_fetch_sub(&flows[i].control->running, 1);
-			atomic_store(&flows[i].control->command, FLOW_FINISH);
+			atomic_store(&flows[i].control->command, FLOW_ABORT);
 			return error_sys(err, -rc, "cannot start worker %u", i);
 		}
 		w->thread[i].started = true;

@@ -54,6 +54,7 @@ struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
 	const struct clock *clock;
+	const volatile int *interrupted; /* while not NULL and set, a wait for other ranks ends with -EINTR */
 	struct sockaddr_storage local,
 		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */

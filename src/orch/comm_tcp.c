@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SLICE_NS 200000000LL /* how late a wait notices Ctrl-C */
+
 struct comm_tcp {
 	struct comm comm;
 	struct conn *conn;
@@ -26,14 +28,24 @@ static unsigned other(const struct comm *comm)
 	return 1 - comm->rank;
 }
 
-/* Moves the next part of a collective call into ret, which held something else. */
+/* Moves the next part of a collective call into ret, which held something else. Ctrl-C ends the wait where it may. */
 static int take(struct comm *comm, enum frame_type type, struct buf *ret, int64_t deadline_ns, struct error *err)
 {
 	struct buf part = BUF_INIT;
-	int rc = conn_take(conn_of(comm), type, &part, deadline_ns, err);
+	struct error why;
+	int64_t now;
+	int rc;
 
+	do {
+		now = clock_now(comm->clock);
+		error_clear(&why);
+		rc = conn_take(conn_of(comm), type, &part, deadline_ns < now + SLICE_NS ? deadline_ns : now + SLICE_NS,
+			       &why);
+		if (rc == -ETIMEDOUT && comm->interrupted && *comm->interrupted)
+			return error_set(err, -EINTR, "interrupted");
+	} while (rc == -ETIMEDOUT && now + SLICE_NS < deadline_ns);
 	if (rc < 0)
-		return rc;
+		return error_set(err, rc, "%s", why.text);
 	buf_release(ret);
 	*ret = part;
 	return 0;

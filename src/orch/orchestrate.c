@@ -294,7 +294,9 @@ int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct re
 	memcpy(run.mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	run.mine.clock_error_ns = -1;
 	clock_gettime(CLOCK_REALTIME, &wall);
+	comm->interrupted = conf->interrupted;
 	rc = set_up(&run, request, err);
+	comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
 	if (ret) {
 		ret->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 		ret->setup_seconds = (double)(clock_now(conf->clock) - begun) / 1e9;

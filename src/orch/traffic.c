@@ -286,8 +286,8 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 	rc = workers_start(run->flows, run->workers, &workers, err);
 	while (rc == 0 && !phase_over(&w))
 		rc = look(&w, err);
-	/* Active workers heed only FLOW_STOP before their time is over: a lost rank must not keep them at it. */
-	command(run, rc < 0 && run->active ? FLOW_STOP : FLOW_FINISH);
+	if (rc < 0)
+		command(run, FLOW_ABORT);
 	join = workers_join(workers, &run->mine.error);
 	(void)join; /* a failed worker is a result: its sentence goes to rank 0 with the counts */
 	return rc;

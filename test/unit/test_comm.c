@@ -110,7 +110,7 @@ static const struct verdict {
 	const char *text;
 } verdicts[] = {
 	{ { { 0 }, { 0 } }, 0, "" },
-	{ { { 0 }, { -EINVAL, "the server says no" } }, -EINVAL, "the server says no" },
+	{ { { 0 }, { -EINVAL, "the server says no" } }, -EINVAL, "host 'peer': the server says no" },
 	{ { { -ENOMEM, "the client says no" }, { 0 } }, -ENOMEM, "the client says no" },
 	{ { { -EIO, "first" }, { -EBUSY, "second" } }, -EIO, "first" },
 	{ { { 0 }, { 0 } }, 0, "" },

@@ -13,7 +13,7 @@ DEVICE, ADDRESS = 'rxe0', '10.1.0.1'
 COUNTERS = Path(f'/sys/class/infiniband/{DEVICE}/ports/1/hw_counters')
 PATIENT = 18  # RC waits a second for an acknowledgement: an emulated processor may be away for long
 LOW, HIGH = 0.4, 2.5
-PAIRS, BUDGET_S = (2, 8), 30
+PAIRS, BUDGET_S = (2, 8), 30  # least and most pairs, and when no further one begins
 
 WRITE, SEND, READ = (('-v', verb) for verb in ('write', 'send', 'read'))
 UD = ('-c', 'UD', '-v', 'send')
@@ -73,9 +73,8 @@ def best_ratio(better, ours, theirs):
 @pytest.mark.parametrize('program, size, count, options, words', [
     ('ib_write_bw', 65536, 200, WRITE, ('-u', PATIENT)),
     ('ib_read_bw', 65536, 200, READ, ('-u', PATIENT)),
-    ('ib_send_bw', 65536, 200, SEND, ('-u', PATIENT)),
     ('ib_send_bw', 1024, 2000, UD, ('-c', 'UD')),
-], ids=['write', 'read', 'send', 'ud'])
+], ids=['write', 'read', 'ud'])
 def test_bandwidth_is_like_perftests(us, perftest, program, size, count, options, words):
     def ours():
         return fixed(us, 'bw', size, count, *options)['results']['bwResults']['bwGbSec']
