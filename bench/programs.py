@@ -80,14 +80,14 @@ def await_port(process, port, kind, words):
 
 
 def end(process, number_of_signal):
-    """Ends a server by a signal, in the end by SIGKILL, and returns what it printed."""
+    """Ends a server by a signal, in the end by SIGKILL."""
     if process.poll() is None:
         process.send_signal(number_of_signal)
     try:
-        return process.communicate(timeout=5)[0]
+        process.wait(5)
     except subprocess.TimeoutExpired:
         process.kill()
-        return process.communicate()[0]
+        process.wait()
 
 
 @contextmanager
@@ -95,18 +95,19 @@ def server(words, port, kind='tcp', ends_alone=False, stop=signal.SIGTERM):
     """A server on SERVER_CORE while the body runs; what it printed is then in the list that is yielded."""
     words = pinned(SERVER_CORE, *words)
     printed = []
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True)
-    try:
-        await_port(process, port, kind, words)
-        yield printed
-        if ends_alone:
-            printed.append(process.communicate(timeout=20)[0])
-    except subprocess.TimeoutExpired as error:
-        raise Failed(f'{" ".join(words)}: the server did not end') from error
-    finally:
-        if process.returncode is None:
-            printed.append(end(process, stop))
+    with tempfile.TemporaryFile('w+') as output:  # a pipe that nobody reads would hold it up
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            await_port(process, port, kind, words)
+            yield printed
+            if ends_alone:
+                process.wait(20)
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f'{" ".join(words)}: the server did not end') from error
+        finally:
+            end(process, stop)
+            output.seek(0)
+            printed.append(output.read())
 
 
 class Fabperf:

@@ -204,8 +204,8 @@ static inline uint64_t ib_area_next(const struct ib_area *area, uint64_t addr)
 /* The n requests from the head on were posted. */
 void ib_ring_advance(struct ib_ep *ep, uint32_t n);
 
-int ib_ring_post(struct ep *ep, unsigned n, unsigned flags);
-int ib_ring_post_rx(struct ep *ep, unsigned n);
+int ib_ring_post(struct ep *base, unsigned n, unsigned flags);
+int ib_ring_post_rx(struct ep *base, unsigned n);
 int ib_ring_post_wr(struct ib_ep *ep, unsigned n, unsigned flags); /* by ibv_wr_* */
 void ib_ring_emitter(struct ib_ep *ep, enum verb verb, bool inlined); /* chooses ep->emit */
 int ib_port_poll(struct port *port, struct done *done, int max);
@@ -217,7 +217,7 @@ void ib_port_facts(const struct port *port, struct facts *ret);
 
 /* --- ibv_error.c: sentences for what the device reports --- */
 
-int ib_wc_error(struct ib_port *p, const struct ibv_wc *wc); /* fills port.err, returns its code */
+int ib_wc_error(struct ib_port *p, const struct ibv_wc *first); /* fills port.err, returns its code */
 int ib_post_error(struct ib_ep *ep, const char *call, int code);
 
 /* --- ibv_cm.c: connecting by rdma_cm instead of the control connection --- */

@@ -39,6 +39,22 @@ static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const cha
 	return 0;
 }
 
+/* Any event, before the deadline; the caller acknowledges it. */
+static int next_event(const struct ib_port *p, const char *what, int64_t deadline_ns, struct rdma_cm_event **ret,
+		      struct error *err)
+{
+	while (rdma_get_cm_event(p->cm->channel, ret)) {
+		int rc;
+
+		if (errno != EAGAIN && errno != EINTR)
+			return ib_cm_failed(p, "cannot take an event (rdma_get_cm_event)", err);
+		rc = wait_readable(p, deadline_ns, what, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_cm_event_type want, int64_t deadline_ns,
 	       struct rdma_cm_event **ret, struct error *err)
 {
@@ -47,27 +63,20 @@ int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_c
 	deadline_ns = deadline_ns < patience ? deadline_ns : patience;
 	for (;;) {
 		struct rdma_cm_event *event;
-		int rc;
+		int rc = next_event(p, rdma_event_str(want), deadline_ns, &event, err);
 
-		if (rdma_get_cm_event(p->cm->channel, &event)) {
-			if (errno != EAGAIN && errno != EINTR)
-				return ib_cm_failed(p, "cannot take an event (rdma_get_cm_event)", err);
-			rc = wait_readable(p, deadline_ns, rdma_event_str(want), err);
-			if (rc)
-				return rc;
-			continue;
-		}
+		if (rc)
+			return rc;
 		if (event->event == want && (!id || event->id == id)) {
 			*ret = event;
 			return 0;
 		}
-		if (id && event->id == id && is_failure(event->event)) {
+		if (id && event->id == id && is_failure(event->event))
 			rc = error_set(err, -ECONNREFUSED, "rdma_cm on %s: %s (status %d) instead of %s", p->name,
 				       rdma_event_str(event->event), event->status, rdma_event_str(want));
-			rdma_ack_cm_event(event);
-			return rc;
-		}
 		rdma_ack_cm_event(event);
+		if (rc)
+			return rc;
 	}
 }
 

@@ -4,7 +4,8 @@
 
 #include <errno.h>
 
-#define SPINS 15u /* the clock is read every 16th turn of a polling loop */
+#define SPINS      15u /* the clock is read every 16th turn of a polling loop, */
+#define LARGE_TURN 262144u /* every turn when it posts so many bytes: they take longer than reading it */
 
 /* Posts on one endpoint until its window or quota is used up or the driver is full. */
 static inline int post_room(struct flow *flow, struct flow_ep *fep, uint32_t batch, uint32_t depth)
@@ -107,10 +108,15 @@ static int idle_turn(struct flow *flow)
 	return 0;
 }
 
+static unsigned spin_mask(const struct flow *flow, uint64_t turn_bytes)
+{
+	return flow->block || flow->yield || turn_bytes >= LARGE_TURN ? 0 : SPINS;
+}
+
 static int bandwidth_active(struct flow *flow)
 {
 	const struct shape s = shape_of(flow);
-	const unsigned mask = flow->block || flow->yield ? 0 : SPINS;
+	const unsigned mask = spin_mask(flow, s.batch * flow->spec->size);
 	unsigned spins = 0;
 	int rc = 0;
 

@@ -6,8 +6,9 @@
 
 #define CATCH_UP_NS      2000000LL /* longest that taking an edge may last, */
 #define LATE_SHARE       4 /* and a quarter of the time by which it is late */
-#define LOST_CORE_NS     1000000LL /* no turn takes so long by itself */
+#define LOST_CORE_NS     1000000LL /* few devices make a turn so long by themselves */
 #define LOST_CORE_TRIES  10
+#define LOST_CORE_MAX_NS 50000000LL /* no more tries after so long: this one may be such a device */
 #define EDGE_NARROW_NS   20000 /* a poll bracketed by so little is a good edge: it was not preempted */
 #define INTERVAL_MIN_NS  10000000LL
 #define INTERVALS_WANTED 100
@@ -49,7 +50,7 @@ static void cpu_times(int64_t *user, int64_t *system)
  */
 static int take_edge(struct flow *flow, int64_t *ret)
 {
-	const int64_t late = clock_now(flow->clock) - flow->meter.next_edge;
+	const int64_t begun = clock_now(flow->clock), late = begun - flow->meter.next_edge;
 	int64_t left = flow->block ? 0 : CATCH_UP_NS + (late > 0 ? late / LATE_SHARE : 0), width;
 	unsigned lost = 0;
 	bool again;
@@ -68,7 +69,7 @@ static int take_edge(struct flow *flow, int64_t *ret)
 			left -= width;
 			again = left > 0 && (rc > 0 || width > EDGE_NARROW_NS);
 		} else {
-			again = ++lost < LOST_CORE_TRIES;
+			again = ++lost < LOST_CORE_TRIES && before - begun < LOST_CORE_MAX_NS;
 		}
 	} while (again);
 	if (width > flow->result->edge_error_ns)

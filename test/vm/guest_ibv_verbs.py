@@ -1,4 +1,4 @@
-"""Soft-RoCE: every legal transport, verb and metric moves messages, both sides' counts agree, what was used is reported."""
+"""Soft-RoCE: every legal transport, verb and metric works, both sides' counts agree, what was used is reported."""
 import json
 import subprocess
 
