@@ -94,6 +94,7 @@ struct flow {
 	uint64_t reported; /* of them in control->arrived */
 	int64_t last_rx_ns; /* by quota: when the last message arrived */
 	bool over; /* stop posting */
+	int64_t over_ns, drained_ns; /* since when; when nothing was outstanding any more */
 	bool kick; /* some endpoint may have room that no completion will announce: post on all */
 	atomic_ullong live; /* sent or received so far, for live lines */
 
@@ -143,7 +144,7 @@ bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since);
 
 static inline int flow_command(const struct flow *flow)
 {
-	return atomic_load_explicit(&flow->control->command, memory_order_relaxed);
+	return atomic_load_explicit(&flow->control->command, memory_order_acquire);
 }
 
 /* The window is to end now, whatever the time. */

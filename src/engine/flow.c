@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define SLOTS_MAX       (1u << 30)
 #define WORKING_SET_MAX (32ull << 20) /* default limit of one worker's buffers: more slots would only cost memory */
 
 static uint64_t round_up(uint64_t value, uint64_t step)
@@ -13,15 +14,19 @@ static uint64_t round_up(uint64_t value, uint64_t step)
 	return (value + step - 1) / step * step;
 }
 
+/* A side of a bandwidth test only sends or only receives; a ping-pong does both. */
+static uint64_t rings(const struct spec *spec)
+{
+	return spec->metric == METRIC_LAT ? 2 : 1;
+}
+
 /* Messages in a ring: as many slots as may be under way, fewer when the working set would grow beyond its limit. */
 static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 {
-	uint64_t limit = spec->working_set == SPEC_AUTO ? WORKING_SET_MAX : spec->working_set;
-	uint64_t wanted = spec->metric == METRIC_LAT ? 1 : spec->tx_depth;
-	uint64_t room = limit / (stride * spec->qps);
+	bool asked = spec->working_set != SPEC_AUTO;
+	uint64_t room = (asked ? spec->working_set : WORKING_SET_MAX) / (stride * spec->qps * rings(spec));
+	uint64_t wanted = asked ? SLOTS_MAX : spec->metric == METRIC_LAT ? 1 : spec->tx_depth;
 
-	if (spec->working_set != SPEC_AUTO)
-		wanted = room;
 	if (wanted > room)
 		wanted = room;
 	/* whole batches, so that a post never wraps */
@@ -37,7 +42,7 @@ uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint3
 
 	if (ret_slots)
 		*ret_slots = slots;
-	return 2 * round_up(stride * slots, 64) * spec->qps;
+	return rings(spec) * round_up(stride * slots, 64) * spec->qps;
 }
 
 /* The passive side has no part in it: the device answers alone, or nothing reaches it. */
@@ -67,6 +72,13 @@ static int check_caps(const struct flow *flow, struct error *err)
 	if (!flow->active && spec->rx_depth > flow->caps.max_rx_depth)
 		return error_set(err, -EINVAL, "--rx_depth %llu: the device takes at most %u",
 				 (unsigned long long)spec->rx_depth, flow->caps.max_rx_depth);
+	if (spec->working_set < spec->size * spec->qps * rings(spec))
+		return error_set(
+			err, -EINVAL,
+			"--working_set %llu is less than %llu bytes: one message for each queue pair, twice for a "
+			"ping-pong",
+			(unsigned long long)spec->working_set,
+			(unsigned long long)(spec->size * spec->qps * rings(spec)));
 	if (spec->events == CHOICE_ON && !flow->caps.can_wait)
 		return error_set(err, -EINVAL, "--events has no effect with -r %s: it can only poll", flow->drv->name);
 	return 0;
@@ -80,8 +92,8 @@ static int open_endpoints(struct flow *flow, uint32_t stride, struct error *err)
 		struct ep_conf conf = { .index = i,
 					.region = flow->region,
 					.mem = flow->mem,
-					.tx_offset = 2 * ring * i,
-					.rx_offset = 2 * ring * i + ring,
+					.tx_offset = rings(flow->spec) * ring * i,
+					.rx_offset = rings(flow->spec) * ring * (i + 1) - ring,
 					.tx_slots = flow->slots,
 					.rx_slots = flow->slots,
 					.stride = stride };
@@ -147,6 +159,9 @@ int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
 		struct buf blob = BUF_INIT;
 		int rc = flow->drv->ep_addr(flow->eps[i].ep, &blob, err);
 
+		if (rc == 0 && blob.len > EP_ADDR_MAX)
+			rc = error_set(err, -EMSGSIZE, "an address of the %s driver has %zu bytes; %d are allowed",
+				       flow->drv->name, blob.len, EP_ADDR_MAX);
 		buf_put_block(to, blob.data, blob.len);
 		buf_release(&blob);
 		if (rc < 0)

@@ -161,7 +161,8 @@ static int settle(struct flow *flow)
 {
 	int64_t until = clock_now(flow->clock) + LOST_AFTER_NS;
 
-	flow->result->timeouts++;
+	if (flow->meter.state == METER_OPEN && flow->phase.measure)
+		flow->result->timeouts++;
 	while (clock_now(flow->clock) < until && flow_command(flow) == FLOW_RUN) {
 		int rc = flow_pump(flow);
 
@@ -214,17 +215,21 @@ static int latency_active(struct flow *flow)
 {
 	const enum style style = style_of(flow);
 	uint32_t i = 0;
+	int rc;
 
-	while (!flow->over) {
-		int rc = sample(flow, &flow->eps[i], style);
-
+	/* Answers to what drained the phase before must not end a sample of this one; the passive side sends nothing unasked. */
+	do
+		rc = flow_pump(flow);
+	while (rc > 0);
+	while (rc >= 0 && !flow->over) {
+		rc = sample(flow, &flow->eps[i], style);
 		if (rc < 0)
-			return rc;
+			break;
 		i = i + 1 == flow->qps ? 0 : i + 1;
 		if (flow->phase.quota && i == 0 && flow->eps[flow->qps - 1].left == 0)
 			meter_close(flow, clock_now(flow->clock));
 	}
-	return flow_drain(flow);
+	return rc < 0 ? rc : flow_drain(flow);
 }
 
 /* Waits for the next message: 1 = arrived, 0 = the active side is done, negative errno. */

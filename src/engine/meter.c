@@ -14,9 +14,12 @@
 #define INTERVALS_WANTED 100
 #define LATE_PART        100 /* CPU time of up to a hundredth more than the window counts as the window's */
 
+/* Messages that make the figure: what completed or arrived; of a ping-pong only the answers (at the passive side: the questions). */
 static uint64_t counted(const struct flow *flow)
 {
-	return flow->sent + flow->received;
+	bool ping_pong = flow->spec->metric == METRIC_LAT && latency_is_halved(flow->spec);
+
+	return ping_pong ? flow->received : flow->sent + flow->received;
 }
 
 static uint64_t outstanding(const struct flow *flow)
@@ -152,8 +155,12 @@ static void take_intervals(struct flow *flow, int64_t now)
 	struct worker_result *r = flow->result;
 
 	while (m->next_interval <= now && m->next_interval <= flow->phase.end_ns) {
-		if (r->intervals == RESULT_INTERVALS)
+		if (r->intervals == RESULT_INTERVALS) {
+			m->next_interval +=
+				m->interval_ns; /* the one that ends here becomes the first half of a wide one */
 			widen_intervals(flow);
+			continue;
+		}
 		r->interval_msgs[r->intervals++] = counted(flow) - m->interval_base;
 		m->interval_base = counted(flow);
 		m->next_interval += m->interval_ns;
@@ -185,6 +192,7 @@ static int step(struct flow *flow, int64_t now)
 	if (m->state == METER_MARGIN) {
 		m->state = METER_OVER;
 		flow->over = true;
+		flow->over_ns = now;
 		return 0;
 	}
 	if (m->state == METER_WAIT && flow_stopped(flow)) {
@@ -249,5 +257,6 @@ void meter_close(struct flow *flow, int64_t now)
 	}
 	flow->meter.state = METER_OVER;
 	flow->over = true;
+	flow->over_ns = clock_now(flow->clock);
 	set_next_edge(flow);
 }

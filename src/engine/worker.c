@@ -57,6 +57,7 @@ static void *worker_main(void *argument)
 			flow->engine->active(flow);
 		else
 			flow->engine->passive(flow);
+		flow->drained_ns = clock_now(flow->clock);
 	}
 	flow->result->total_sent = flow->sent;
 	flow->result->total_received = flow->received;

@@ -29,14 +29,38 @@ static void collect_counters(const struct flow *flow)
 	}
 }
 
-static void collect_engine_facts(const struct flow *flow, struct facts *facts)
+/* Messages that arrived and were not ones of this test. */
+static uint64_t bad_messages(const struct run *run)
 {
-	facts_add(facts, "completionMode", "Completions", "%s",
-		  flow->idle    ? "none (the device answers alone)"
-		  : flow->block ? "events (sleeping)"
-		  : flow->yield ? "polling, giving way on a shared core"
-				: "polling");
-	facts_add_number(facts, "slotsPerQp", "Slots per QP", flow->slots);
+	uint64_t bad = 0;
+
+	for (unsigned i = 0; i < run->workers; i++) {
+		for (uint32_t j = 0; j < run->flows[i].qps; j++) {
+			struct counters c;
+
+			run->drv->counters(run->flows[i].eps[j].ep, &c);
+			bad += c.bad;
+		}
+	}
+	return bad;
+}
+
+static void collect_facts(const struct run *run, struct facts *ret)
+{
+	const struct flow *first = &run->flows[0];
+	uint64_t bad = bad_messages(run);
+
+	ret->count = 0;
+	first->drv->facts(first->port, ret);
+	facts_add(ret, "completionMode", "Completions", "%s",
+		  first->idle    ? "none (the device answers alone)"
+		  : first->block ? "events (sleeping)"
+		  : first->yield ? "polling, giving way on a shared core"
+				 : "polling");
+	facts_add_number(ret, "slotsPerQp", "Slots per QP", first->slots);
+	facts_add(ret, "clockDriftPpm", "Clock against kernel's, ppm", "%.3f", clock_drift_ppm(run->conf->clock));
+	if (bad)
+		facts_add_number(ret, "badMessages", "Foreign or cut messages", (long long)bad);
 }
 
 void collect_mine(struct run *run)
@@ -49,18 +73,12 @@ void collect_mine(struct run *run)
 	mine->clock_error_ns = run->comm->rank ? run->clock_error_ns : 0;
 	mine->rss_bytes = resident_bytes();
 	mine->cores_shared = run->cores_shared;
-	if (!run->flows || !first->port)
-		return;
 	mine->delivery = first->caps.delivery;
 	mine->counts_received = !run->active && !first->idle;
-	mine->facts.count = 0;
-	first->drv->facts(first->port, &mine->facts);
-	collect_engine_facts(first, &mine->facts);
 	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);
-	for (unsigned i = 0; i < run->workers; i++) {
-		if (run->flows[i].eps)
-			collect_counters(&run->flows[i]);
-	}
+	collect_facts(run, &mine->facts);
+	for (unsigned i = 0; i < run->workers; i++)
+		collect_counters(&run->flows[i]);
 }
 
 int collect_all(struct run *run, struct result *result, struct error *err)

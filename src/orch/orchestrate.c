@@ -9,7 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QP_BYTES 256 /* rough cost of one work request and its bookkeeping, for the memory limit */
+#define CONNECT_NS    10000000000LL /* for data connections: the other side makes them at the same time */
+#define REQUEST_BYTES 256 /* rough costs beside the data buffers, for the memory limit: a work request, */
+#define EP_BYTES      10240 /* an endpoint, */
+#define WORKER_BYTES  (4u << 20) /* a worker */
 
 /*
  * Device and cores of a rank that answers: what the client asked for it, else what it was started with, else the
@@ -119,8 +122,8 @@ static int exchange_placement(struct run *run, const struct placement *mine, str
 static int check_memory(const struct run *run, struct error *err)
 {
 	const struct spec *spec = &run->spec;
-	uint64_t per_qp = QP_BYTES * (spec->tx_depth + spec->rx_depth);
-	uint64_t need = run->workers * (flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
+	uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth + spec->rx_depth);
+	uint64_t need = run->workers * (WORKER_BYTES + flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
 
 	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
 		return 0;
@@ -189,7 +192,7 @@ static int connect_flows(struct run *run, struct cursor *from, struct error *err
 	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
 		struct flow *flow = &run->flows[i];
 
-		rc = flow_connect(flow, from, run_deadline(run), err);
+		rc = flow_connect(flow, from, clock_now(run->conf->clock) + CONNECT_NS, err);
 		if (rc == 0 && !flow->idle) {
 			rc = run->engine->prepare(flow);
 			if (rc < 0)
@@ -268,6 +271,20 @@ static int judge(const struct run *run, struct result *result, struct error *err
 	return 0;
 }
 
+/* The slowest worker's time from its last post until nothing was outstanding. */
+static double drain_seconds(const struct run *run)
+{
+	int64_t longest = 0;
+
+	for (unsigned i = 0; i < run->workers; i++) {
+		const struct flow *flow = &run->flows[i];
+
+		if (flow->over_ns && flow->drained_ns - flow->over_ns > longest)
+			longest = flow->drained_ns - flow->over_ns;
+	}
+	return (double)longest / 1e9;
+}
+
 static int measure(struct run *run, struct result *ret, struct error *err)
 {
 	int rc = traffic_run(run, err);
@@ -279,6 +296,7 @@ static int measure(struct run *run, struct result *ret, struct error *err)
 	if (rc < 0 || run->comm->rank != 0)
 		return rc;
 	ret->measured = true;
+	ret->drain_seconds = drain_seconds(run);
 	return judge(run, ret, err);
 }
 

@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define LEAD_NS      5000000LL /* from the start message to the start, plus some round trips */
-#define TICK_NS      200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
-#define LATE_TICK_NS 2000000LL /* when the end is due, or somebody has asked for it */
-#define OVERDUE_NS   30000000000LL /* the traffic should have ended so long ago: something hangs */
-#define QUIET_MIN_NS 50000000LL
-#define SYNC_ROUNDS  64
+#define LEAD_NS       5000000LL /* from the start message to the start, plus some round trips */
+#define TICK_NS       200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
+#define LATE_TICK_NS  2000000LL /* when the end is due, or somebody has asked for it */
+#define START_NEAR_NS 60000000000LL /* a start instant is that near to now */
+#define OVERDUE_NS    30000000000LL /* the traffic should have ended so long ago: something hangs */
+#define QUIET_MIN_NS  50000000LL
+#define SYNC_ROUNDS   64
 
 /* What the main thread keeps while a phase runs. */
 struct watch {
@@ -22,6 +23,8 @@ struct watch {
 	uint64_t expected; /* messages that the active sides sent */
 	int64_t live_ns;
 	uint64_t live_count;
+	int64_t moved_ns; /* by count: when the last message was seen to complete */
+	uint64_t moved_count;
 };
 
 static int sync_clocks(struct run *run, struct error *err)
@@ -40,30 +43,45 @@ static int sync_clocks(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Rank 0's instants; the others add the offset of their clock. */
+static void pack_start(const struct run *run, const struct phase *phase, struct buf *to)
+{
+	buf_put_u8(to, !run->interrupted);
+	buf_put_u64(to, (uint64_t)phase->start_ns);
+	buf_put_u64(to, (uint64_t)run->clock_offset_ns);
+	buf_put_u64(to, (uint64_t)run->clock_error_ns);
+}
+
+/* Rank 0's instant becomes one of this rank's clock; one that is not near now would make the sums overflow. */
+static int unpack_start(struct run *run, struct phase *phase, const struct buf *data, struct error *err)
+{
+	int64_t now = clock_now(run->conf->clock);
+	struct cursor from;
+	uint64_t start;
+
+	cursor_init(&from, data->data, data->len);
+	run->interrupted |= cursor_u8(&from) == 0;
+	start = cursor_u64(&from);
+	run->clock_offset_ns = (int64_t)cursor_u64(&from);
+	run->clock_error_ns = (int64_t)cursor_u64(&from);
+	phase->start_ns = (int64_t)(start + (uint64_t)run->clock_offset_ns);
+	if (from.failed || phase->start_ns < now - START_NEAR_NS || phase->start_ns > now + START_NEAR_NS ||
+	    run->clock_error_ns < 0 || run->clock_error_ns > START_NEAR_NS)
+		return error_set(err, -EPROTO, "the start message of %s cannot be right", run->comm->peer_name);
+	run->rtt_ns = 2 * run->clock_error_ns;
+	return 0;
+}
+
+/* Rank 0's instants; the others add the offset of their clock. Whether there is a phase at all is rank 0's word, too. */
 static int agree_phase(struct run *run, struct phase *phase, struct error *err)
 {
 	struct buf data = BUF_INIT;
-	struct cursor from;
-	int64_t offset;
 	int rc;
 
-	if (run->comm->rank == 0) {
-		buf_put_u64(&data, (uint64_t)phase->start_ns);
-		buf_put_u64(&data, (uint64_t)run->clock_offset_ns);
-		buf_put_u64(&data, (uint64_t)run->clock_error_ns);
-	}
+	if (run->comm->rank == 0)
+		pack_start(run, phase, &data);
 	rc = comm_bcast(run->comm, &data, run_deadline(run), err);
-	if (rc == 0 && run->comm->rank != 0) {
-		cursor_init(&from, data.data, data.len);
-		phase->start_ns = (int64_t)cursor_u64(&from);
-		run->clock_offset_ns = offset = (int64_t)cursor_u64(&from);
-		run->clock_error_ns = (int64_t)cursor_u64(&from);
-		run->rtt_ns = 2 * run->clock_error_ns;
-		phase->start_ns += offset;
-		if (from.failed)
-			rc = error_set(err, -EPROTO, "the start message is cut off");
-	}
+	if (rc == 0 && run->comm->rank != 0)
+		rc = unpack_start(run, phase, &data, err);
 	buf_release(&data);
 	return rc;
 }
@@ -75,7 +93,8 @@ static void set_instants(const struct spec *spec, struct phase *phase)
 		phase->end_ns = phase->stop_ns = INT64_MAX;
 		return;
 	}
-	phase->begin_ns = phase->start_ns + spec->warmup_ns * (phase->measure && !spec->iterations);
+	phase->begin_ns =
+		phase->start_ns + spec->warmup_ns * (phase->measure && !spec->iterations && !spec->warmup_iterations);
 	phase->end_ns = phase->begin_ns + (phase->measure ? spec->duration_ns : spec->warmup_ns);
 	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
 }
@@ -183,7 +202,8 @@ static int tell_done(struct watch *w, struct error *err)
 static int report_live(struct watch *w, int64_t now, struct error *err)
 {
 	struct run *run = w->run;
-	bool mine = run->active == run->flows[0].caps.delivery;
+	const struct caps *caps = &run->flows[0].caps;
+	bool mine = run->active == (caps->delivery || caps->passive_idle);
 	struct note note = { .kind = NOTE_LIVE };
 
 	if (!run->spec.report_interval_ns || !mine || now < w->live_ns + run->spec.report_interval_ns)
@@ -227,6 +247,22 @@ static int64_t next_tick(const struct watch *w, int64_t now)
 	return tick < LATE_TICK_NS ? LATE_TICK_NS : tick;
 }
 
+/* By time the end is known; by count no message may complete for as long only when something hangs. */
+static int check_overdue(struct watch *w, int64_t now, struct error *err)
+{
+	uint64_t count = flows_sum(w->run);
+
+	if (w->due_ns != INT64_MAX)
+		return now <= w->due_ns + OVERDUE_NS
+			       ? 0
+			       : error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
+	if (count != w->moved_count || !w->moved_ns || !w->run->active) {
+		w->moved_count = count;
+		w->moved_ns = now;
+	}
+	return now <= w->moved_ns + OVERDUE_NS ? 0 : error_set(err, -ETIMEDOUT, "no message has completed for 30 s");
+}
+
 static int look(struct watch *w, struct error *err)
 {
 	struct run *run = w->run;
@@ -244,8 +280,8 @@ static int look(struct watch *w, struct error *err)
 		rc = tell_done(w, err);
 	if (rc == 0)
 		rc = report_live(w, now, err);
-	if (rc == 0 && w->due_ns != INT64_MAX && now > w->due_ns + OVERDUE_NS)
-		rc = error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
+	if (rc == 0)
+		rc = check_overdue(w, now, err);
 	report_progress(w, now);
 	return rc;
 }
@@ -274,7 +310,7 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 
 	phase->start_ns = clock_now(run->conf->clock) + LEAD_NS + 4 * run->rtt_ns;
 	rc = agree_phase(run, phase, err);
-	if (rc < 0)
+	if (rc < 0 || run->interrupted)
 		return rc;
 	set_instants(&run->spec, phase);
 	w.due_ns = phase->stop_ns;
@@ -306,7 +342,7 @@ int traffic_run(struct run *run, struct error *err)
 		if (rc == 0)
 			rc = comm_agree(run->comm, &run->mine.error, run_deadline(run), err);
 	}
-	if (rc == 0 && !run->interrupted)
+	if (rc == 0)
 		rc = run_phase(run, &measure, err);
 	return rc;
 }

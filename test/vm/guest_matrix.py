@@ -181,7 +181,8 @@ def running(start, free_port):
         port = free_port()
         server = start('--port', port)
         server.until('waiting for clients', 'stderr')
-        client = start('-n', 'localhost', '--port', port, '-d', 'rxe0', '-w', '0', '-D', '60', '-R', '0.2', '--print_json_results', *options)
+        client = start('-n', 'localhost', '--port', port, '-d', 'rxe0', '-w', '0', '-D', '60', '-R', '0.2', '-s', '1K', '-t', '16',
+                       '--print_json_results', *options)
         client.until('Gb/s', 'stderr', timeout=20)
         return server, client
     return call
