@@ -82,14 +82,6 @@ void buf_put_u64(struct buf *b, uint64_t v)
 	put_little(b, v, 8);
 }
 
-void buf_put_double(struct buf *b, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	buf_put_u64(b, bits);
-}
-
 void buf_put_string(struct buf *b, const char *text)
 {
 	const size_t len = strnlen(text, UINT16_MAX);
@@ -173,15 +165,6 @@ uint32_t cursor_u32(struct cursor *c)
 uint64_t cursor_u64(struct cursor *c)
 {
 	return get_little(c, 8);
-}
-
-double cursor_double(struct cursor *c)
-{
-	const uint64_t bits = cursor_u64(c);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
 }
 
 void cursor_string(struct cursor *c, char *ret, size_t size)

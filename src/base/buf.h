@@ -22,7 +22,6 @@ void buf_put_u8(struct buf *b, uint8_t v);
 void buf_put_u16(struct buf *b, uint16_t v);
 void buf_put_u32(struct buf *b, uint32_t v);
 void buf_put_u64(struct buf *b, uint64_t v);
-void buf_put_double(struct buf *b, double v);
 void buf_put_string(struct buf *b, const char *text); /* u16 length, bytes; cut at 65535 */
 void buf_put_block(struct buf *b, const void *data, size_t len); /* u32 length, bytes */
 
@@ -38,7 +37,6 @@ uint8_t cursor_u8(struct cursor *c);
 uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
-double cursor_double(struct cursor *c);
 /* Copies a string of at most size - 1 bytes and ends it with NUL; longer or with NUL inside: failed. */
 void cursor_string(struct cursor *c, char *ret, size_t size);
 /* The next u32-counted block as a cursor of its own. */

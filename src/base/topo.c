@@ -281,12 +281,11 @@ static unsigned rank_cores(const struct topo *topo, int node, const struct core_
 }
 
 int topo_choose(const struct topo *topo, int node, unsigned count, const struct core_list *exclude,
-		const struct core_list *avoid, struct core_list *ret, bool *shared, struct error *err)
+		const struct core_list *avoid, struct core_list *ret, struct error *err)
 {
 	uint32_t key[TOPO_MAX_CORES];
 	struct core_list list = { .count = count };
 	const unsigned keys = rank_cores(topo, node, exclude, avoid, key);
-	bool second_choice;
 	char text[128];
 
 	if (count > TOPO_MAX_CORES)
@@ -294,14 +293,9 @@ int topo_choose(const struct topo *topo, int node, unsigned count, const struct 
 	if (keys == 0)
 		return error_set(err, -EINVAL, "no core is left: this process may use %s and all of them are excluded",
 				 core_list_format(&topo->usable, text, sizeof(text)));
-	second_choice = count > keys;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++)
 		list.core[i] = (uint16_t)(key[i % keys] & 0xffff);
-		second_choice |= avoid && core_list_has(avoid, list.core[i]);
-	}
 	*ret = list;
-	if (shared)
-		*shared = second_choice;
 	return 0;
 }
 

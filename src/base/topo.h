@@ -34,11 +34,10 @@ int topo_core_node(const struct topo *topo, unsigned core);
 /*
  * Chooses count cores among those this process may use: the device's NUMA node first, then the others; first one
  * hardware thread a physical core, then their siblings; core 0 last; never one of exclude; those of avoid only when
- * nothing else is left (shared, when not NULL, tells that this happened or that cores had to be used twice).
- * -EINVAL when exclude leaves none.
+ * nothing else is left; then some of them twice. -EINVAL when exclude leaves none.
  */
 int topo_choose(const struct topo *topo, int node, unsigned count, const struct core_list *exclude,
-		const struct core_list *avoid, struct core_list *ret, bool *shared, struct error *err);
+		const struct core_list *avoid, struct core_list *ret, struct error *err);
 
 /* Whether this process may use each core of the list; the sentence names the first it may not and the allowed ones. */
 int topo_check(const struct topo *topo, const struct core_list *list, struct error *err);

@@ -26,11 +26,7 @@ static void on_progress(void *context, const struct progress *progress)
 {
 	struct client *client = context;
 
-	if (progress->phase == PHASE_TRAFFIC)
-		progress_traffic(&client->view, progress->elapsed, progress->total);
-	else
-		progress_preparing(&client->view, progress->phase == PHASE_PREPARE ? "Preparing" : "Finalizing",
-				   progress->elapsed);
+	progress_traffic(&client->view, progress->elapsed, progress->total);
 }
 
 static void on_live(void *context, const struct live *live)
@@ -68,7 +64,7 @@ static int run(struct client *client, struct error *err)
 	int rc;
 
 	progress_preparing(&client->view, "Preparing", 0);
-	rc = launch_and_connect(client->request, &client->clock, &comm, &launch, err);
+	rc = launch_and_connect(client->request, &client->clock, &client->interrupted, &comm, &launch, err);
 	if (rc == 0)
 		rc = orchestrate(comm, &conf, client->request, &client->result, err);
 	comm_close(comm);

@@ -17,8 +17,8 @@ struct error;
 int cmd_complain(const struct error *err);
 
 /*
- * Turns the first SIGINT or SIGTERM into *flag = 1; the second ends the process as usual. To be called before any
- * other thread exists. 0 or a negative errno.
+ * Turns the first SIGINT or SIGTERM into *flag = 1, which must live as long as the process; the second ends the process
+ * as usual. To be called before any other thread exists. 0 or a negative errno.
  */
 int interrupt_watch(volatile int *flag, struct error *err);
 

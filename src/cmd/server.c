@@ -12,6 +12,7 @@
 struct server {
 	const struct request *request;
 	struct clock clock;
+	volatile int interrupted; /* a client's process: the thread that sets it outlives serve_client() */
 };
 
 static uint64_t memory_limit(const struct request *request)
@@ -24,20 +25,19 @@ static uint64_t memory_limit(const struct request *request)
 /* One client's test, in a process of its own. */
 static int serve_client(struct comm *comm, void *context)
 {
-	const struct server *server = context;
+	struct server *server = context;
 	struct orch_conf conf = { .clock = &server->clock,
+				  .interrupted = &server->interrupted,
 				  .own_device = server->request->spec.device,
 				  .own_cores = server->request->spec.cores,
 				  .conditions = server->request,
 				  .memory_limit = memory_limit(server->request) };
-	volatile int interrupted = 0;
 	struct error err = { 0 };
 	struct topo *topo = NULL;
 	int rc = topo_open(&topo, &err);
 
-	conf.interrupted = &interrupted;
 	if (rc == 0)
-		rc = interrupt_watch(&interrupted, &err);
+		rc = interrupt_watch(&server->interrupted, &err);
 	conf.topo = topo;
 	if (rc == 0)
 		rc = orchestrate(comm, &conf, NULL, NULL, &err);

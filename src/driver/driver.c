@@ -5,7 +5,6 @@
 #include "driver/sock.h"
 
 #include <errno.h>
-#include <string.h>
 
 const struct driver *const drivers[] = { &driver_ibv, &driver_sock, &driver_null, NULL };
 
@@ -18,22 +17,10 @@ const struct driver *driver_find(enum driver_kind kind)
 	return NULL;
 }
 
-uint8_t *driver_no_slot(struct ep *ep)
-{
-	(void)ep;
-	return NULL;
-}
-
 int driver_no_wait(struct port *port, int64_t timeout_ns)
 {
 	(void)timeout_ns;
 	return error_set(&port->err, -EOPNOTSUPP, "the %s driver cannot wait: it polls", port->drv->name);
-}
-
-void driver_no_counters(const struct ep *ep, struct counters *ret)
-{
-	(void)ep;
-	memset(ret, 0, sizeof(*ret));
 }
 
 int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err)

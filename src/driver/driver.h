@@ -32,7 +32,6 @@ struct port_conf {
 struct caps {
 	uint64_t max_size; /* largest message, bytes */
 	uint32_t max_tx_depth, max_rx_depth, max_qps;
-	uint32_t max_inline; /* bytes; 0 = none */
 	uint32_t stride_align; /* slots start at multiples of this: 1 = packed, 64 = cache lines */
 	bool delivery; /* a DONE_TX means that the message arrived */
 	bool poll_memory; /* a plain write shows in the peer's memory, its last byte last: ping-pong may poll memory */
@@ -89,7 +88,7 @@ struct counters { /* of one endpoint, since it was connected; receiver's side */
 };
 
 struct driver {
-	const char *name, *help;
+	const char *name;
 	enum driver_kind kind;
 
 	/* Whether this host has a device of this driver by that name (any when name is empty). */
@@ -140,9 +139,7 @@ extern const struct driver *const drivers[]; /* NULL-terminated */
 const struct driver *driver_find(enum driver_kind kind); /* NULL when not built in */
 
 /* Defaults for what a driver does not have: they answer -EOPNOTSUPP or do nothing, so that no caller tests for NULL. */
-uint8_t *driver_no_slot(struct ep *ep);
 int driver_no_wait(struct port *port, int64_t timeout_ns);
-void driver_no_counters(const struct ep *ep, struct counters *ret);
 int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void driver_no_unreg(struct region *region);
 

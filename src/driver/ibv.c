@@ -219,7 +219,6 @@ static void ib_caps(const struct port *port, struct caps *ret)
 		.max_tx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_rx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_qps = (uint32_t)p->dev.max_qp,
-		.max_inline = p->inline_max,
 		.stride_align = 64,
 		.delivery = transport == TRANSPORT_RC,
 		.poll_memory = p->spec->verb == VERB_WRITE,
@@ -364,7 +363,6 @@ static void ib_counters(const struct ep *base, struct counters *ret)
 
 const struct driver driver_ibv = {
 	.name = "ibv",
-	.help = "RDMA devices (InfiniBand, RoCE, iWARP) by libibverbs",
 	.kind = DRIVER_IBV,
 	.has_device = ib_dev_exists,
 	.open = ib_open,

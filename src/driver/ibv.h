@@ -77,7 +77,6 @@ struct ib_port {
 	struct ibv_wc wc[IB_WC_BATCH];
 
 	struct ib_ep *eps; /* spec->qps, by index */
-	uint32_t opened;
 	bool wr_api; /* ibv_wr_*; else ibv_post_send */
 	uint32_t inline_max; /* payload up to this goes into the work request */
 	uint32_t tx_depth, rx_depth; /* what this side needs of a queue pair */

@@ -165,7 +165,6 @@ static void null_counters(const struct ep *base, struct counters *ret)
 
 const struct driver driver_null = {
 	.name = "null",
-	.help = "no network: completes by a programmed latency, rate and loss",
 	.kind = DRIVER_NULL,
 	.has_device = null_has_device,
 	.open = null_open,

@@ -3,11 +3,11 @@
 #include "driver/null.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
-#define NULL_RECORDS 64
 #define WIRE_LAZY_NS 500000LL /* the passive side hears of what was sent at the latest after so long */
 
-/* Since the port was opened: 48 bits of ns last for 78 hours. */
+/* Since the port was opened. */
 static uint64_t null_now(const struct null_port *port)
 {
 	return null_fixed(clock_now(port->conf.clock) - port->epoch_ns);
@@ -107,10 +107,10 @@ static int tell(struct null_port *port)
 			continue;
 		records[count].ep = i;
 		records[count].first = ep->told;
-		records[count].count = news < 1u << 20 ? (uint32_t)news : 1u << 20;
+		records[count].count = news < NULL_RECORD_MAX ? (uint32_t)news : NULL_RECORD_MAX;
 		count++;
 	}
-	rc = count ? null_wire_send(port->wire, records, count, &port->base.err) : 0;
+	rc = null_wire_send(port->wire, records, count, &port->base.err);
 	for (int i = 0; i < rc; i++)
 		port->eps[records[i].ep]->told += records[i].count;
 	return rc < 0 ? rc : 0;
@@ -141,7 +141,7 @@ static int tell_lazily(struct null_port *port)
 	rc = tell(port);
 	if (rc < 0)
 		return rc;
-	return !last || all_told(port);
+	return !last || (all_told(port) && null_wire_flush(port->wire) > 0);
 }
 
 /* Messages of the oldest run that are due. */
@@ -199,20 +199,37 @@ static uint32_t arrivals(struct null_port *port, struct null_ep *ep, const struc
 	return n;
 }
 
+/* What the active side may say: the next messages of one of the endpoints, and not too many at once. */
+static int check_record(struct null_port *port, const struct null_record *r)
+{
+	const uint64_t due = r->ep < port->ep_count ? port->eps[r->ep]->next : 0;
+
+	if (r->ep >= port->ep_count)
+		return error_set(&port->base.err, -EPROTO, "the null device's wire names endpoint %u of %u", r->ep,
+				 port->ep_count);
+	if (r->first != due || !r->count || r->count > NULL_RECORD_MAX)
+		return error_set(&port->base.err, -EPROTO,
+				 "the null device's wire tells of %u messages from number %" PRIu64 " on where 1 to %u "
+				 "from number %" PRIu64 " on may come",
+				 r->count, r->first, NULL_RECORD_MAX, due);
+	return 0;
+}
+
 static int poll_wire(struct null_port *port, struct done *done, int max)
 {
 	struct null_record records[NULL_RECORDS];
-	int n = null_wire_receive(port->wire, records, max < NULL_RECORDS ? max : NULL_RECORDS, &port->base.err);
-	int found = 0;
+	int n = null_wire_receive(port->wire, records, max, &port->base.err);
+	int found = 0, rc;
 
 	for (int i = 0; i < n; i++) {
 		struct null_ep *ep;
 		uint32_t count;
 
-		if (records[i].ep >= port->ep_count)
-			return error_set(&port->base.err, -EPROTO, "the null device's wire names endpoint %u of %u",
-					 records[i].ep, port->ep_count);
+		rc = check_record(port, &records[i]);
+		if (rc < 0)
+			return rc;
 		ep = port->eps[records[i].ep];
+		ep->next += records[i].count;
 		count = arrivals(port, ep, &records[i]);
 		if (count)
 			done[found++] = (struct done){ .ep = &ep->base, .count = count, .kind = DONE_RX };

@@ -282,7 +282,6 @@ static void sock_counters(const struct ep *base, struct counters *ret)
 
 const struct driver driver_sock = {
 	.name = "sock",
-	.help = "TCP and UDP sockets of this host",
 	.kind = DRIVER_SOCK,
 	.has_device = sock_has_device,
 	.open = sock_open,

@@ -108,8 +108,6 @@ static inline struct sock_port *sock_port_of(const struct sock_ep *ep)
 #define SOCK_NAME_MAX 96
 /* "10.0.0.1 port 4711" or "::1 port 4711"; ret of SOCK_NAME_MAX bytes. */
 char *sock_name(const struct sockaddr_storage *address, char *ret);
-socklen_t sock_len(const struct sockaddr_storage *address);
-void sock_set_port(struct sockaddr_storage *address, uint16_t port);
 /* The control connection's own address, or the interface's address of that family; IPv4-mapped IPv6 becomes IPv4. Port 0. */
 int sock_find_here(const struct sockaddr_storage *local, const char *interface, struct sockaddr_storage *ret,
 		   struct error *err);
@@ -127,8 +125,6 @@ int sock_socket(const struct sock_port *p, int type, struct error *err);
 int sock_bind(const struct sock_port *p, int fd, uint64_t port, struct error *err);
 int sock_set(int fd, int level, int option, int value); /* 0 or negative errno */
 int sock_get(int fd, int level, int option); /* value, or negative errno */
-/* Until the descriptor has one of the poll events: 0, -ETIMEDOUT, or another negative errno. */
-int sock_await(const struct sock_port *p, int fd, short events, int64_t deadline_ns);
 
 /* --- sock_gso.c: UDP segmentation offload --- */
 

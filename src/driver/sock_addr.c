@@ -2,6 +2,7 @@
 #include "driver/sock.h"
 
 #include "base/buf.h"
+#include "base/net.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,12 +28,6 @@ static const struct sockaddr_in6 *const_v6(const struct sockaddr_storage *sa)
 	return (const struct sockaddr_in6 *)sa;
 }
 
-static uint16_t port_of(const struct sockaddr_storage *address)
-{
-	/* sin_port and sin6_port lie at the same place */
-	return ntohs(const_v6(address)->sin6_port);
-}
-
 char *sock_name(const struct sockaddr_storage *address, char *ret)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
@@ -42,21 +37,11 @@ char *sock_name(const struct sockaddr_storage *address, char *ret)
 
 	if (!inet_ntop(address->ss_family, bytes, text, sizeof(text)))
 		snprintf(ret, SOCK_NAME_MAX, "address of family %d", address->ss_family);
-	else if (port_of(address))
-		snprintf(ret, SOCK_NAME_MAX, "%s port %u", text, port_of(address));
+	else if (net_port(address))
+		snprintf(ret, SOCK_NAME_MAX, "%s port %u", text, net_port(address));
 	else
 		snprintf(ret, SOCK_NAME_MAX, "%s", text);
 	return ret;
-}
-
-socklen_t sock_len(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-void sock_set_port(struct sockaddr_storage *address, uint16_t port)
-{
-	v6(address)->sin6_port = htons(port);
 }
 
 /* ::ffff:10.0.0.1, as a socket for both families shows an IPv4 peer, is 10.0.0.1. */
@@ -137,7 +122,7 @@ int sock_find_here(const struct sockaddr_storage *local, const char *interface, 
 		if (rc < 0)
 			return rc;
 	}
-	sock_set_port(&here, 0);
+	net_set_port(&here, 0);
 	*ret = here;
 	return 0;
 }
@@ -153,7 +138,7 @@ void sock_addr_pack(const struct sock_addr *addr, struct buf *to)
 		memcpy(bytes, &in->sin_addr, 4);
 	buf_put_u8(to, addr->address.ss_family == AF_INET6 ? 6 : 4);
 	buf_put(to, bytes, sizeof(bytes));
-	buf_put_u16(to, port_of(&addr->address));
+	buf_put_u16(to, net_port(&addr->address));
 	buf_put_u64(to, addr->nonce);
 	buf_put_u32(to, addr->worker);
 	buf_put_u32(to, addr->index);
@@ -173,7 +158,7 @@ int sock_addr_unpack(struct cursor *from, const struct sockaddr_storage *here, s
 		addr.address.ss_family = AF_INET;
 		memcpy(&v4(&addr.address)->sin_addr, bytes, 4);
 	}
-	sock_set_port(&addr.address, cursor_u16(from));
+	net_set_port(&addr.address, cursor_u16(from));
 	addr.nonce = cursor_u64(from);
 	addr.worker = cursor_u32(from);
 	addr.index = cursor_u32(from);

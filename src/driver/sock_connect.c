@@ -2,6 +2,8 @@
 #include "driver/sock.h"
 
 #include "base/clock.h"
+#include "base/net.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,22 +103,11 @@ int sock_tcp_ep_open(struct sock_ep *ep, struct error *err)
 	return p->active || p->accept ? 0 : accept_open(p, err);
 }
 
-static int connect_until(struct sock_port *p, int fd, const struct sockaddr_storage *to, int64_t deadline_ns)
-{
-	int rc;
-
-	if (connect(fd, (const struct sockaddr *)to, sock_len(to)) == 0)
-		return 0;
-	if (errno != EINPROGRESS)
-		return -errno;
-	rc = sock_await(p, fd, POLLOUT, deadline_ns);
-	return rc < 0 ? rc : -sock_get(fd, SOL_SOCKET, SO_ERROR);
-}
-
 static int connect_to(struct sock_ep *ep, const struct sock_addr *peer, int64_t deadline_ns, struct error *err)
 {
 	struct sock_port *p = sock_port_of(ep);
 	const struct token token = { .nonce = peer->nonce, .worker = peer->worker, .index = peer->index };
+	const struct patience until = { .clock = p->clock, .deadline_ns = deadline_ns };
 	int rc;
 
 	ep->fd = sock_socket(p, SOCK_STREAM | SOCK_NONBLOCK, err);
@@ -127,7 +118,7 @@ static int connect_to(struct sock_ep *ep, const struct sock_addr *peer, int64_t 
 		if (rc < 0)
 			return rc;
 	}
-	rc = connect_until(p, ep->fd, &peer->address, deadline_ns);
+	rc = net_connect(ep->fd, (const struct sockaddr *)&peer->address, net_len(&peer->address), &until);
 	if (rc == 0 && send(ep->fd, &token, sizeof(token), MSG_NOSIGNAL) != sizeof(token))
 		rc = errno ? -errno : -EIO;
 	if (rc < 0)

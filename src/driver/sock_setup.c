@@ -2,6 +2,7 @@
 #include "driver/sock.h"
 
 #include "base/clock.h"
+#include "base/net.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -82,24 +83,8 @@ int sock_bind(const struct sock_port *p, int fd, uint64_t port, struct error *er
 				 "--data_port %llu leaves no port for endpoint %llu of worker %u: ports end at 65535",
 				 (unsigned long long)p->spec->data_port, (unsigned long long)port - p->spec->data_port,
 				 p->worker);
-	sock_set_port(&address, (uint16_t)port);
-	if (bind(fd, (struct sockaddr *)&address, sock_len(&address)) < 0)
+	net_set_port(&address, (uint16_t)port);
+	if (bind(fd, (struct sockaddr *)&address, net_len(&address)) < 0)
 		return sock_fail(err, -errno, "bind a data socket to", &address);
 	return 0;
-}
-
-int sock_await(const struct sock_port *p, int fd, short events, int64_t deadline_ns)
-{
-	struct pollfd pollfd = { .fd = fd, .events = events };
-	int rc;
-
-	do {
-		const int64_t left = deadline_ns - clock_now(p->clock);
-		const struct timespec time = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
-
-		if (left <= 0)
-			return -ETIMEDOUT;
-		rc = ppoll(&pollfd, 1, &time, NULL);
-	} while (rc == 0 || (rc < 0 && errno == EINTR));
-	return rc < 0 ? -errno : 0;
 }

@@ -2,6 +2,7 @@
 #include "driver/sock.h"
 
 #include "base/clock.h"
+#include "base/net.h"
 #include "spec/result.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static int udp_ep_connect(struct sock_ep *ep, const struct sock_addr *peer, int6
 	uint8_t byte;
 
 	(void)deadline_ns; /* takes no time */
-	if (connect(ep->fd, (const struct sockaddr *)&peer->address, sock_len(&peer->address)) < 0)
+	if (connect(ep->fd, (const struct sockaddr *)&peer->address, net_len(&peer->address)) < 0)
 		return sock_fail(err, -errno, "connect a data socket to", &peer->address);
 	ep->peer = peer->address;
 	while (recv(ep->fd, &byte, 1, MSG_DONTWAIT) >= 0)

@@ -1,11 +1,10 @@
 /* Serves one client in a process of its own: hears its hello, asks the parent for the turn, runs the test. */
-#include "orch/client.h"
+#include "orch/serve.h"
 
+#include "base/wait.h"
 #include "orch/comm.h"
-#include "orch/comm_tcp.h"
 #include "orch/hello.h"
 #include "orch/launch.h"
-#include "orch/wait.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,11 +16,12 @@
 /* 0 with the parent's words in ret, or a negative errno: the parent is gone. */
 static int ask_turn(const struct clock *clock, int ask, const char *host, char ret[CLIENT_WORDS], struct error *err)
 {
+	const struct patience until = { .clock = clock, .deadline_ns = clock_now(clock) + ANSWER_NS };
 	ssize_t n;
 
 	if (send(ask, host, strlen(host) + 1, MSG_NOSIGNAL) < 0)
 		return error_sys(err, -errno, "cannot ask for the turn of a client on host '%s'", host);
-	if (wait_fd(ask, POLLIN, clock, clock_now(clock) + ANSWER_NS))
+	if (wait_fd(ask, POLLIN, &until))
 		return error_set(err, -ETIMEDOUT, "the server does not answer about the client on host '%s'", host);
 	n = recv(ask, ret, CLIENT_WORDS - 1, MSG_DONTWAIT);
 	if (n <= 0)
@@ -33,18 +33,18 @@ static int ask_turn(const struct clock *clock, int ask, const char *host, char r
 /* 0: welcomed; -EBUSY: another client's turn, which is no failure; else a failure with its sentence. */
 static int admit(const struct serve_conf *conf, int fd, int ask, struct hello *hello, struct error *err)
 {
-	const int64_t deadline = clock_now(conf->clock) + CLIENT_HELLO_NS;
+	const struct patience until = { .clock = conf->clock, .deadline_ns = clock_now(conf->clock) + CLIENT_HELLO_NS };
 	char words[CLIENT_WORDS];
 	int rc;
 
 	rc = hello_prepare(fd, err);
 	if (!rc)
-		rc = hello_receive(fd, conf->clock, deadline, hello, err);
+		rc = hello_receive(fd, &until, hello, err);
 	if (!rc)
 		rc = ask_turn(conf->clock, ask, hello->host, words, err);
 	if (rc)
 		return rc;
-	rc = hello_answer(fd, words[0] ? FRAME_BUSY : FRAME_WELCOME, words, conf->clock, deadline, err);
+	rc = hello_answer(fd, words[0] ? FRAME_BUSY : FRAME_WELCOME, words, &until, err);
 	return rc ? rc : words[0] ? -EBUSY : 0;
 }
 

@@ -14,6 +14,7 @@
 
 struct clock;
 struct comm;
+struct patience;
 
 /* A message outside the collective calls, while the traffic runs. */
 enum note_kind {
@@ -21,14 +22,12 @@ enum note_kind {
 	NOTE_LIVE, /* value = messages counted so far by the sender of the note */
 	NOTE_DONE, /* the rank's own active workers have ended */
 	NOTE_FINISH, /* rank 0: everybody is done, passive workers may end */
-	NOTE_STOP, /* end the traffic now and report what was measured (Ctrl-C); text says who and why */
+	NOTE_STOP, /* end the traffic now and report what was measured (Ctrl-C) */
 };
 
 struct note {
 	enum note_kind kind;
-	unsigned from; /* rank */
 	uint64_t value;
-	char text[200];
 };
 
 /* Four instants of one exchange: t1 sent, t2 arrived there, t3 answered there, t4 back here (t1, t4: our clock, ns). */
@@ -37,7 +36,6 @@ struct ping {
 };
 
 struct comm_ops {
-	const char *name;
 	int (*bcast)(struct comm *comm, struct buf *data, int64_t deadline_ns, struct error *err);
 	int (*gather)(struct comm *comm, const struct buf *mine, struct buf *all, int64_t deadline_ns,
 		      struct error *err);
@@ -121,13 +119,15 @@ int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns,
 
 /*
  * Client: the connection is made (fd, connected, blocking or not); says hello and waits for the server's. -EPROTO: not
- * a fabperf server or another version; -EBUSY: it serves another client (the caller may try again); -ETIMEDOUT.
+ * a fabperf server or another version; -EBUSY: it serves another client (the caller may try again); -ETIMEDOUT; -EINTR.
  * Takes over fd in every case. name: how the user calls the server.
  */
-int comm_tcp_client(int fd, const char *name, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
-		    struct error *err);
-/* Server: reads the client's hello (deadline), answers it. busy: answer "busy" with this sentence instead. */
-int comm_tcp_server(int fd, const char *busy, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
-		    struct error *err);
+int comm_tcp_client(int fd, const char *name, const struct patience *until, struct comm **ret, struct error *err);
+/*
+ * Either side, once the hellos are exchanged on the socket, which hello_prepare() made ready. Takes over fd in every
+ * case. name: the other host's, for sentences.
+ */
+int comm_tcp_open(int fd, unsigned rank, const char *name, const struct clock *clock, struct comm **ret,
+		  struct error *err);
 
 #endif

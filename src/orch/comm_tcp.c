@@ -1,7 +1,8 @@
 /* The communicator of two ranks joined by one TCP connection: rank 0 is the client, rank 1 the server. */
-#include "orch/comm_tcp.h"
-#include "base/clock.h"
 #include "orch/comm.h"
+
+#include "base/clock.h"
+#include "base/wait.h"
 #include "orch/conn.h"
 #include "orch/hello.h"
 
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define SLICE_NS 200000000LL /* how late a wait notices Ctrl-C */
 
 struct comm_tcp {
 	struct comm comm;
@@ -32,20 +31,10 @@ static unsigned other(const struct comm *comm)
 static int take(struct comm *comm, enum frame_type type, struct buf *ret, int64_t deadline_ns, struct error *err)
 {
 	struct buf part = BUF_INIT;
-	struct error why;
-	int64_t now;
-	int rc;
+	int rc = conn_take(conn_of(comm), type, &part, deadline_ns, comm->interrupted, err);
 
-	do {
-		now = clock_now(comm->clock);
-		error_clear(&why);
-		rc = conn_take(conn_of(comm), type, &part, deadline_ns < now + SLICE_NS ? deadline_ns : now + SLICE_NS,
-			       &why);
-		if (rc == -ETIMEDOUT && comm->interrupted && *comm->interrupted)
-			return error_set(err, -EINTR, "interrupted");
-	} while (rc == -ETIMEDOUT && now + SLICE_NS < deadline_ns);
 	if (rc < 0)
-		return error_set(err, rc, "%s", why.text);
+		return rc;
 	buf_release(ret);
 	*ret = part;
 	return 0;
@@ -83,14 +72,11 @@ static int tcp_exchange(struct comm *comm, const struct buf *to, struct buf *fro
 
 static int tcp_note(struct comm *comm, const struct note *note, struct error *err)
 {
-	char text[sizeof(note->text)];
 	struct buf payload = BUF_INIT;
 	int rc;
 
-	snprintf(text, sizeof(text), "%.*s", (int)sizeof(note->text), note->text);
 	buf_put_u32(&payload, note->kind);
 	buf_put_u64(&payload, note->value);
-	buf_put_string(&payload, text);
 	if (payload.failed)
 		rc = error_set(err, -ENOMEM, "no memory for a note");
 	else
@@ -101,14 +87,13 @@ static int tcp_note(struct comm *comm, const struct note *note, struct error *er
 
 static int unpack_note(struct comm *comm, const struct buf *payload, struct note *ret, struct error *err)
 {
-	struct note note = { .from = other(comm) };
+	struct note note = { 0 };
 	struct cursor c;
 	uint32_t kind;
 
 	cursor_init(&c, payload->data, payload->len);
 	kind = cursor_u32(&c);
 	note.value = cursor_u64(&c);
-	cursor_text(&c, note.text, sizeof(note.text));
 	if (c.failed || c.left || kind <= NOTE_NONE || kind > NOTE_STOP)
 		return error_set(err, -EPROTO, "host '%s' sent a malformed note", comm->peer_name);
 	note.kind = (enum note_kind)kind;
@@ -147,7 +132,6 @@ static void tcp_close(struct comm *comm)
 }
 
 static const struct comm_ops tcp_ops = {
-	.name = "tcp",
 	.bcast = tcp_bcast,
 	.gather = tcp_gather,
 	.exchange = tcp_exchange,
@@ -186,36 +170,16 @@ int comm_tcp_open(int fd, unsigned rank, const char *name, const struct clock *c
 	return 0;
 }
 
-int comm_tcp_client(int fd, const char *name, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
-		    struct error *err)
+int comm_tcp_client(int fd, const char *name, const struct patience *until, struct comm **ret, struct error *err)
 {
 	struct hello hello;
 	int rc;
 
 	rc = hello_prepare(fd, err);
 	if (!rc)
-		rc = hello_call(fd, name, clock, deadline_ns, &hello, err);
+		rc = hello_call(fd, name, until, &hello, err);
 	if (!rc)
-		return comm_tcp_open(fd, 0, name, clock, ret, err);
-	close(fd);
-	return rc;
-}
-
-int comm_tcp_server(int fd, const char *busy, const struct clock *clock, int64_t deadline_ns, struct comm **ret,
-		    struct error *err)
-{
-	struct hello hello;
-	int rc;
-
-	rc = hello_prepare(fd, err);
-	if (!rc)
-		rc = hello_receive(fd, clock, deadline_ns, &hello, err);
-	if (!rc)
-		rc = hello_answer(fd, busy ? FRAME_BUSY : FRAME_WELCOME, busy ? busy : "", clock, deadline_ns, err);
-	if (!rc && busy)
-		rc = error_set(err, -EBUSY, "host '%s' was told to wait: %s", hello.host, busy);
-	if (!rc)
-		return comm_tcp_open(fd, 1, hello.host, clock, ret, err);
+		return comm_tcp_open(fd, 0, name, until->clock, ret, err);
 	close(fd);
 	return rc;
 }

@@ -2,7 +2,7 @@
 #include "orch/conn.h"
 
 #include "base/clock.h"
-#include "orch/wait.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define LINGER_NS 500000000LL
+#define SLICE_NS  200000000LL /* how late a wait notices Ctrl-C */
 
 void conn_fail(struct conn *conn, const struct error *why)
 {
@@ -40,6 +41,18 @@ static int failure(struct conn *conn, struct error *err)
 	return error_set(err, conn->error.code, "%s", conn->error.text);
 }
 
+/* What has gone is forgotten once it is most of what is kept: a peer that never catches up costs what waits for it. */
+static void forget_sent(struct conn *conn)
+{
+	const size_t left = conn->out.len - conn->out_done;
+
+	if (conn->out_done <= CONN_UNSENT || conn->out_done < left)
+		return;
+	memmove(conn->out.data, conn->out.data + conn->out_done, left);
+	conn->out.len = left;
+	conn->out_done = 0;
+}
+
 void conn_flush(struct conn *conn)
 {
 	ssize_t n;
@@ -47,8 +60,10 @@ void conn_flush(struct conn *conn)
 	while (!conn->error.code && conn->out_done < conn->out.len) {
 		n = send(conn->fd, conn->out.data + conn->out_done, conn->out.len - conn->out_done,
 			 MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			forget_sent(conn);
 			return;
+		}
 		if (n < 0) {
 			conn_broken(conn, -errno);
 			return;
@@ -181,25 +196,38 @@ static unsigned dequeue(struct conn_queue *queue, struct buf *ret)
 	return type;
 }
 
-int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns, struct error *err)
+/* Until a part is there: 0, -EINTR, -ETIMEDOUT, or why the connection is of no more use. */
+static int wait_part(struct conn *conn, enum frame_type type, int64_t deadline_ns, const volatile int *interrupted,
+		     struct error *err)
+{
+	while (!conn->parts.items && !conn->error.code && !(interrupted && *interrupted)) {
+		const int64_t now = clock_now(conn->clock);
+
+		if (now >= deadline_ns)
+			return error_set(err, -ETIMEDOUT,
+					 "host '%s' is connected but did not send its %s message in time", conn->name,
+					 frame_name(type));
+		wait_change(conn, deadline_ns - now < SLICE_NS ? deadline_ns : now + SLICE_NS);
+	}
+	if (conn->parts.items)
+		return 0;
+	return conn->error.code ? failure(conn, err) : error_set(err, -EINTR, "interrupted");
+}
+
+int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns,
+	      const volatile int *interrupted, struct error *err)
 {
 	struct buf payload = BUF_INIT;
 	unsigned came;
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&conn->lock);
-	while (!conn->parts.items && !conn->error.code && wait_change(conn, deadline_ns))
-		;
-	if (conn->parts.items) {
+	rc = wait_part(conn, type, deadline_ns, interrupted, err);
+	if (!rc) {
 		came = dequeue(&conn->parts, &payload);
 		if (came != type)
 			rc = error_set(err, -EPROTO, "host '%s' sent '%s' where '%s' is due", conn->name,
 				       frame_name(came), frame_name(type));
-	} else if (conn->error.code) {
-		rc = failure(conn, err);
-	} else {
-		rc = error_set(err, -ETIMEDOUT, "host '%s' is connected but did not send its %s message in time",
-			       conn->name, frame_name(type));
 	}
 	pthread_mutex_unlock(&conn->lock);
 	if (rc < 0)
@@ -312,12 +340,12 @@ int conn_open(int fd, const char *name, const struct clock *clock, struct conn *
 /* Our last bytes would be lost if we closed while the other side's are unread: say that we end, wait for its end. */
 static void linger(struct conn *conn)
 {
-	const int64_t deadline = clock_now(conn->clock) + LINGER_NS;
+	const struct patience until = { .clock = conn->clock, .deadline_ns = clock_now(conn->clock) + LINGER_NS };
 	uint8_t scrap[4096];
 	ssize_t n = 1;
 
 	shutdown(conn->fd, SHUT_WR);
-	while (n && !wait_fd(conn->fd, POLLIN, conn->clock, deadline)) {
+	while (n && !wait_fd(conn->fd, POLLIN, &until)) {
 		n = recv(conn->fd, scrap, sizeof(scrap), MSG_DONTWAIT);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return;

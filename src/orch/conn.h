@@ -60,8 +60,12 @@ int conn_send(struct conn *conn, enum frame_type type, const struct buf *payload
 /* Sends a frame without waiting; what the kernel does not take now the keeper sends later. */
 int conn_push(struct conn *conn, enum frame_type type, const void *payload, size_t len, struct error *err);
 
-/* The next part of a collective call (to be released by the caller); another type than the one expected is -EPROTO. */
-int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns, struct error *err);
+/*
+ * The next part of a collective call (to be released by the caller); another type than the one expected is -EPROTO.
+ * -EINTR within 200 ms of *interrupted being set (NULL: never) while nothing has come.
+ */
+int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns,
+	      const volatile int *interrupted, struct error *err);
 /* The next note's payload; -EAGAIN without a sentence when none came in time. */
 int conn_take_note(struct conn *conn, struct buf *ret, int64_t deadline_ns, struct error *err);
 

@@ -1,7 +1,8 @@
 /* Resolves names and makes TCP connections, each attempt within its own share of the time. */
 #include "orch/reach.h"
-#include "orch/wait.h"
 
+#include "base/net.h"
+#include "base/wait.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -23,40 +24,28 @@ int connect_resolve(const char *host, unsigned port, struct addrinfo **ret, stru
 	return 0;
 }
 
-/* 0 once the connection stands, or a negative errno. */
-static int await_connection(int fd, const struct clock *clock, int64_t deadline_ns)
-{
-	socklen_t len = sizeof(int);
-	int code, rc = wait_fd(fd, POLLOUT, clock, deadline_ns);
-
-	if (rc < 0)
-		return rc;
-	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) ? -errno : -code;
-}
-
-static int connect_one(const struct addrinfo *to, const struct clock *clock, int64_t deadline_ns)
+static int connect_one(const struct addrinfo *to, const struct patience *until)
 {
 	const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, to->ai_addr, to->ai_addrlen))
-		rc = errno == EINPROGRESS ? await_connection(fd, clock, deadline_ns) : -errno;
+	rc = net_connect(fd, to->ai_addr, to->ai_addrlen, until);
 	if (!rc)
 		return fd;
 	close(fd);
 	return rc;
 }
 
-int connect_any(const struct addrinfo *list, const struct clock *clock, int64_t share_ns, int64_t deadline_ns)
+int connect_any(const struct addrinfo *list, int64_t share_ns, const struct patience *until)
 {
 	int fd = -EHOSTUNREACH;
 
-	for (; list && fd < 0; list = list->ai_next) {
-		const int64_t until = clock_now(clock) + share_ns;
+	for (; list && fd < 0 && fd != -EINTR; list = list->ai_next) {
+		const struct patience share = wait_sooner(until, share_ns);
 
-		fd = connect_one(list, clock, until < deadline_ns ? until : deadline_ns);
+		fd = connect_one(list, &share);
 	}
 	return fd;
 }

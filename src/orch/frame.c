@@ -11,7 +11,7 @@
 
 #define HELLO_MAGIC "FABPERF"
 #define HELLO_LIMIT 1024u
-#define NOTE_LIMIT  512u
+#define NOTE_SIZE   12u
 
 static const struct {
 	const char *name;
@@ -25,7 +25,7 @@ static const struct {
 	[FRAME_BCAST] = { "bcast", COMM_MAX_FRAME, false },
 	[FRAME_GATHER] = { "gather", COMM_MAX_FRAME, false },
 	[FRAME_EXCHANGE] = { "exchange", COMM_MAX_FRAME, false },
-	[FRAME_NOTE] = { "note", NOTE_LIMIT, false },
+	[FRAME_NOTE] = { "note", NOTE_SIZE, true },
 	[FRAME_PING] = { "ping", 8, true },
 	[FRAME_PONG] = { "pong", 24, true },
 	[FRAME_BEAT] = { "beat", 0, true },

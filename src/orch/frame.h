@@ -23,7 +23,7 @@ enum frame_type {
 	FRAME_BCAST, /* rank 0's data of a broadcast */
 	FRAME_GATHER, /* a rank's part of a gather, to rank 0 */
 	FRAME_EXCHANGE, /* a rank's part of an exchange */
-	FRAME_NOTE, /* struct note */
+	FRAME_NOTE, /* u32 kind, u64 value */
 	FRAME_PING, /* u64 number */
 	FRAME_PONG, /* u64 number of the ping, i64 arrived, i64 answered (ns of the answering side's clock) */
 	FRAME_BEAT, /* empty: "I am alive" */

@@ -1,8 +1,8 @@
 /* Opens a control connection: says who we are, hears who the other side is, refuses another version by name. */
 #include "orch/hello.h"
 
+#include "base/wait.h"
 #include "orch/comm.h"
-#include "orch/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,7 @@ int hello_prepare(int fd, struct error *err)
 	return 0;
 }
 
-static int write_hello(int fd, enum frame_type type, const struct hello *hello, const struct clock *clock,
-		       int64_t deadline_ns)
+static int write_hello(int fd, enum frame_type type, const struct hello *hello, const struct patience *until)
 {
 	struct buf payload = BUF_INIT, frame = BUF_INIT;
 	size_t done = 0;
@@ -41,7 +40,7 @@ static int write_hello(int fd, enum frame_type type, const struct hello *hello, 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN)
-			rc = wait_fd(fd, POLLOUT, clock, deadline_ns);
+			rc = wait_fd(fd, POLLOUT, until);
 		else if (errno != EINTR)
 			rc = errno == EPIPE ? -ECONNRESET : -errno;
 	}
@@ -51,8 +50,7 @@ static int write_hello(int fd, enum frame_type type, const struct hello *hello, 
 }
 
 /* Reads exactly one frame: what follows it is left to the keeper. -EPROTO comes with a sentence, the others without. */
-static int read_frame(int fd, struct frame_reader *reader, const struct clock *clock, int64_t deadline_ns,
-		      struct error *err)
+static int read_frame(int fd, struct frame_reader *reader, const struct patience *until, struct error *err)
 {
 	uint8_t data[1024];
 	size_t want, used;
@@ -67,21 +65,21 @@ static int read_frame(int fd, struct frame_reader *reader, const struct clock *c
 		if (n > 0)
 			rc = frame_reader_feed(reader, data, (size_t)n, &used, err);
 		else if (errno == EAGAIN)
-			rc = wait_fd(fd, POLLIN, clock, deadline_ns);
+			rc = wait_fd(fd, POLLIN, until);
 		else
 			rc = errno == EINTR ? 0 : -errno;
 	} while (!rc);
 	return rc < 0 ? rc : 0;
 }
 
-static int read_hello(int fd, uint32_t types, const struct clock *clock, int64_t deadline_ns, unsigned *type,
-		      struct hello *ret, struct error *err)
+static int read_hello(int fd, uint32_t types, const struct patience *until, unsigned *type, struct hello *ret,
+		      struct error *err)
 {
 	struct frame_reader reader;
 	int rc;
 
 	frame_reader_init(&reader, types);
-	rc = read_frame(fd, &reader, clock, deadline_ns, err);
+	rc = read_frame(fd, &reader, until, err);
 	if (!rc)
 		rc = hello_unpack(ret, &reader.payload, err);
 	*type = reader.type;
@@ -101,26 +99,25 @@ int hello_mismatch(unsigned protocol, const char *version, const char *host, str
 		version, host, protocol, here.version, here.host, here.protocol);
 }
 
-int hello_answer(int fd, enum frame_type answer, const char *sentence, const struct clock *clock, int64_t deadline_ns,
-		 struct error *err)
+int hello_answer(int fd, enum frame_type answer, const char *sentence, const struct patience *until, struct error *err)
 {
 	struct hello hello;
 	int rc;
 
 	hello_init(&hello);
 	snprintf(hello.sentence, sizeof(hello.sentence), "%s", sentence);
-	rc = write_hello(fd, answer, &hello, clock, deadline_ns);
+	rc = write_hello(fd, answer, &hello, until);
 	return rc ? error_sys(err, rc, "cannot answer a client's hello") : 0;
 }
 
-int hello_receive(int fd, const struct clock *clock, int64_t deadline_ns, struct hello *ret, struct error *err)
+int hello_receive(int fd, const struct patience *until, struct hello *ret, struct error *err)
 {
 	struct error why = { 0 };
 	struct hello hello;
 	unsigned type;
 	int rc;
 
-	rc = read_hello(fd, FRAME_HELLOS, clock, deadline_ns, &type, &hello, err);
+	rc = read_hello(fd, FRAME_HELLOS, until, &type, &hello, err);
 	if (rc == -ETIMEDOUT)
 		return error_set(err, rc, "a client connected and did not say hello in time");
 	if (rc == -ECONNRESET)
@@ -129,7 +126,7 @@ int hello_receive(int fd, const struct clock *clock, int64_t deadline_ns, struct
 		return error_sys(err, rc, "cannot read a client's hello");
 	if (hello.protocol != COMM_PROTOCOL) {
 		hello_mismatch(hello.protocol, hello.version, hello.host, &why);
-		hello_answer(fd, FRAME_REFUSED, why.text, clock, deadline_ns, NULL);
+		hello_answer(fd, FRAME_REFUSED, why.text, until, NULL);
 		return error_set(err, why.code, "%s", why.text);
 	}
 	*ret = hello;
@@ -147,21 +144,22 @@ static int judge_answer(unsigned type, const char *name, const struct hello *ans
 	return 0;
 }
 
-int hello_call(int fd, const char *name, const struct clock *clock, int64_t deadline_ns, struct hello *ret,
-	       struct error *err)
+int hello_call(int fd, const char *name, const struct patience *until, struct hello *ret, struct error *err)
 {
 	struct hello hello;
 	unsigned type = 0;
 	int rc;
 
 	hello_init(&hello);
-	rc = write_hello(fd, FRAME_HELLO, &hello, clock, deadline_ns);
+	rc = write_hello(fd, FRAME_HELLO, &hello, until);
 	if (!rc)
-		rc = read_hello(fd, FRAME_ANSWERS, clock, deadline_ns, &type, &hello, err);
+		rc = read_hello(fd, FRAME_ANSWERS, until, &type, &hello, err);
 	if (rc == -EPROTO) {
 		error_prefix(err, "what listens on host '%s' is not a fabperf server", name);
 		return rc;
 	}
+	if (rc == -EINTR)
+		return error_set(err, rc, "interrupted");
 	if (rc == -ETIMEDOUT)
 		return error_set(err, rc, "what listens on host '%s' did not answer fabperf's hello in time", name);
 	if (rc == -ECONNRESET)

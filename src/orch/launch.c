@@ -2,12 +2,13 @@
 #include "orch/launch.h"
 
 #include "base/clock.h"
+#include "base/net.h"
+#include "base/wait.h"
 #include "orch/comm.h"
 #include "orch/hello.h"
 #include "orch/reach.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,23 +23,15 @@
 
 struct reach {
 	const struct request *request;
-	const struct clock *clock;
-	int64_t deadline_ns;
+	struct patience until;
 	struct addrinfo *list; /* of the host name; NULL when it does not resolve: ssh may know it all the same */
 	struct error unresolved, unreached; /* why there is no list; why nobody answered there */
 };
 
-static int64_t sooner(const struct reach *reach, int64_t ns)
-{
-	const int64_t until = clock_now(reach->clock) + ns;
-
-	return until < reach->deadline_ns ? until : reach->deadline_ns;
-}
-
 /* Waits until it is time to try again; false when there is no time left for that. */
 static bool pause_before_retry(const struct reach *reach)
 {
-	if (reach->deadline_ns - clock_now(reach->clock) <= RETRY_MS * 1000000LL)
+	if (reach->until.deadline_ns - clock_now(reach->until.clock) <= RETRY_MS * 1000000LL)
 		return false;
 	poll(NULL, 0, RETRY_MS);
 	return true;
@@ -47,13 +40,18 @@ static bool pause_before_retry(const struct reach *reach)
 /* One call of a server at one of the addresses. NOT_FOUND: nobody accepts a connection there; *code says why not. */
 static int call(const struct reach *reach, const struct addrinfo *list, struct comm **ret, int *code, struct error *err)
 {
-	const int fd = connect_any(list, reach->clock, SHARE_NS, reach->deadline_ns);
+	const volatile int *interrupted = reach->until.interrupted;
+	const int fd = interrupted && *interrupted ? -EINTR : connect_any(list, SHARE_NS, &reach->until);
+	struct patience hello;
 
+	if (fd == -EINTR)
+		return error_set(err, fd, "interrupted");
 	if (fd < 0) {
 		*code = fd;
 		return NOT_FOUND;
 	}
-	return comm_tcp_client(fd, reach->request->host, reach->clock, sooner(reach, HELLO_NS), ret, err);
+	hello = wait_sooner(&reach->until, HELLO_NS);
+	return comm_tcp_client(fd, reach->request->host, &hello, ret, err);
 }
 
 /* Calls what listens until it has time for us. */
@@ -89,9 +87,13 @@ static int use_listening(struct reach *reach, struct comm **ret, struct error *e
 /* The process ended, or closed its stdout, before it was ready. */
 static int explain_end(const struct reach *reach, struct launch *launch, struct error *err)
 {
+	const struct patience until = wait_sooner(&reach->until, EXPLAIN_NS);
 	int status;
+	const int rc = launch_wait(launch, &until, &status);
 
-	if (launch_wait(launch, sooner(reach, EXPLAIN_NS), &status))
+	if (rc == -EINTR)
+		return error_set(err, rc, "interrupted");
+	if (rc)
 		return error_set(err, -ECHILD, "the server on host '%s' closed its stdout before it was ready",
 				 reach->request->host);
 	return (launch->remote ? ssh_explain : local_explain)(launch, status, reach->request, err);
@@ -99,10 +101,12 @@ static int explain_end(const struct reach *reach, struct launch *launch, struct 
 
 static int await_ready(const struct reach *reach, struct launch *launch, struct ready *ret, struct error *err)
 {
-	int rc = ready_wait(launch, reach->deadline_ns, ret, err);
+	int rc = ready_wait(launch, &reach->until, ret, err);
 
 	if (rc == -ECHILD)
 		return explain_end(reach, launch, err);
+	if (rc == -EINTR)
+		return error_set(err, rc, "interrupted");
 	if (rc == -ETIMEDOUT)
 		return error_set(err, rc, "the server on host '%s' was not ready within %g s (--connect_timeout)",
 				 reach->request->host, (double)reach->request->connect_timeout_ns / 1e9);
@@ -152,10 +156,7 @@ static bool can_listen(const struct addrinfo *address)
 	bool can;
 
 	memcpy(&any_port, address->ai_addr, address->ai_addrlen);
-	if (address->ai_family == AF_INET6)
-		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)&any_port)->sin_port = 0;
+	net_set_port(&any_port, 0);
 	can = fd >= 0 && !bind(fd, (const struct sockaddr *)&any_port, address->ai_addrlen);
 	if (fd >= 0)
 		close(fd);
@@ -179,10 +180,10 @@ static int start_server(const struct reach *reach, char *where, socklen_t size, 
 
 	if (!reach->list || !host_is_local(request->host)) {
 		snprintf(where, size, "%s", request->host);
-		return ssh_start(request, reach->clock, reach->deadline_ns, ret, err);
+		return ssh_start(request, reach->until.clock, reach->until.deadline_ns, ret, err);
 	}
 	rc = own_address(reach, where, size, err);
-	return rc ? rc : local_start(request, where, reach->clock, ret, err);
+	return rc ? rc : local_start(request, where, reach->until.clock, ret, err);
 }
 
 static int launch_server(const struct reach *reach, struct comm **ret_comm, struct launch **ret_launch,
@@ -221,12 +222,13 @@ static int refuse(const struct reach *reach, struct error *err)
 			 why->text);
 }
 
-int launch_and_connect(const struct request *request, const struct clock *clock, struct comm **ret_comm,
-		       struct launch **ret_launch, struct error *err)
+int launch_and_connect(const struct request *request, const struct clock *clock, const volatile int *interrupted,
+		       struct comm **ret_comm, struct launch **ret_launch, struct error *err)
 {
 	struct reach reach = { .request = request,
-			       .clock = clock,
-			       .deadline_ns = clock_now(clock) + request->connect_timeout_ns };
+			       .until = { .clock = clock,
+					  .deadline_ns = clock_now(clock) + request->connect_timeout_ns,
+					  .interrupted = interrupted } };
 	int rc;
 
 	if (!request->host[0] || request->host[0] == '-')

@@ -16,10 +16,11 @@ struct launch; /* a server process that we started; it dies with us */
  * Connects to request->host: an already listening server on control_port is used, else one is started (unless
  * launch_server is off) and its readiness is read from its stdout. Deadline: connect_timeout. Sentences name the host
  * and what to do: unresolvable name, refused key, unknown host key, missing executable, wrong version, nothing
- * listening, time-out. launch is NULL in *ret_launch when a listening server was used.
+ * listening, time-out. launch is NULL in *ret_launch when a listening server was used. -EINTR within 200 ms of
+ * *interrupted being set (NULL: never), the resolver's time and that for ending what was started (1 s) apart.
  */
-int launch_and_connect(const struct request *request, const struct clock *clock, struct comm **ret_comm,
-		       struct launch **ret_launch, struct error *err);
+int launch_and_connect(const struct request *request, const struct clock *clock, const volatile int *interrupted,
+		       struct comm **ret_comm, struct launch **ret_launch, struct error *err);
 
 /*
  * The started server's end: closes its stdin, waits (at most 1 s, then kills) and gives the last lines it wrote to

@@ -1,13 +1,13 @@
 /* Opens the server's listening socket: both address families at once where the host has them, or one given address. */
-#include "orch/listen.h"
+#include "orch/serve.h"
 
+#include "base/net.h"
 #include "spec/spec.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,30 +63,21 @@ static int open_any(unsigned port)
 	return open_one((const struct sockaddr *)&four, sizeof(four)); /* a host without IPv6 */
 }
 
-static int set_port(struct sockaddr *address, unsigned port)
-{
-	if (address->sa_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons((uint16_t)port);
-	else if (address->sa_family == AF_INET)
-		((struct sockaddr_in *)address)->sin_port = htons((uint16_t)port);
-	else
-		return -EAFNOSUPPORT;
-	return 0;
-}
-
 /* A socket on --bind's first address that works. */
 static int open_given(const struct request *request, struct error *err)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *list = NULL;
-	int rc = getaddrinfo(request->bind, NULL, &hints, &list), fd = -EADDRNOTAVAIL;
+	int rc, fd = -EADDRNOTAVAIL;
+	char port[8];
 
+	snprintf(port, sizeof(port), "%u", (unsigned)request->control_port & 0xffff);
+	rc = getaddrinfo(request->bind, port, &hints, &list);
 	if (rc)
 		return error_set(err, -EADDRNOTAVAIL, "cannot resolve --bind '%s': %s", request->bind,
 				 gai_strerror(rc));
 	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
-		if (!set_port(one->ai_addr, (unsigned)request->control_port))
-			fd = open_one(one->ai_addr, one->ai_addrlen);
+		fd = open_one(one->ai_addr, one->ai_addrlen);
 	freeaddrinfo(list);
 	return fd;
 }
@@ -98,8 +89,7 @@ static int port_of(int fd, unsigned *ret)
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len))
 		return -errno;
-	*ret = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-						   : ((struct sockaddr_in *)&address)->sin_port);
+	*ret = net_port(&address);
 	return 0;
 }
 

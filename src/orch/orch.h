@@ -11,10 +11,11 @@ struct clock;
 struct comm;
 struct topo;
 
-/* What the run is doing, for a progress bar; called from the thread that called orchestrate(), at most 10 times a second. */
-enum run_phase { PHASE_PREPARE, PHASE_TRAFFIC, PHASE_FINISH };
+/*
+ * The traffic's progress, for a bar; called from the thread that called orchestrate(): 5 times a second, 50 times
+ * by iterations, whose end comes at no known time, and 500 times once the end is due.
+ */
 struct progress {
-	enum run_phase phase;
 	double elapsed, total; /* s of traffic: warm-up + window + end margin; total 0 = unknown (iterations) */
 };
 struct live { /* one live line: the last report interval */

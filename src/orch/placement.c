@@ -55,7 +55,6 @@ int placement_choose(struct run *run, const struct placement *other, struct plac
 	const struct topo *topo = run->conf->topo;
 	int device_node = topo_device_node(topo, run->spec.device);
 	struct core_list exclude, none = { 0 };
-	bool shared = false;
 	int rc;
 
 	machine_name(ret->machine, sizeof(ret->machine));
@@ -65,8 +64,7 @@ int placement_choose(struct run *run, const struct placement *other, struct plac
 		rc = core_list_parse(run->spec.exclude_cores, &exclude, err);
 		if (rc == 0)
 			rc = topo_choose(topo, device_node, run->workers, &exclude,
-					 other && same_machine(ret, other) ? &other->cores : &none, &ret->cores,
-					 &shared, err);
+					 other && same_machine(ret, other) ? &other->cores : &none, &ret->cores, err);
 	}
 	if (rc < 0)
 		return rc;

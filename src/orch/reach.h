@@ -12,6 +12,7 @@
 
 struct clock;
 struct launch;
+struct patience;
 struct request;
 
 /* --- connect.c --- */
@@ -19,7 +20,7 @@ struct request;
 /* All addresses of a name, with the port. To be freed by freeaddrinfo(). */
 int connect_resolve(const char *host, unsigned port, struct addrinfo **ret, struct error *err);
 /* A connected non-blocking socket to the first address that answers, each given at most share_ns; or a negative errno. */
-int connect_any(const struct addrinfo *list, const struct clock *clock, int64_t share_ns, int64_t deadline_ns);
+int connect_any(const struct addrinfo *list, int64_t share_ns, const struct patience *until);
 
 /* --- ready.c: the line by which a started server says on stdout that it listens --- */
 
@@ -32,7 +33,7 @@ struct ready {
 /* 0, or -EPROTO for a line that begins like a ready line and is none; -EAGAIN for any other line. */
 int ready_parse(const char *line, struct ready *ret, struct error *err);
 /* Reads the started process's stdout until the line. -ECHILD without a sentence: it ended or closed stdout before. */
-int ready_wait(struct launch *launch, int64_t deadline_ns, struct ready *ret, struct error *err);
+int ready_wait(struct launch *launch, const struct patience *until, struct ready *ret, struct error *err);
 
 /* --- spawn.c --- */
 
@@ -64,8 +65,8 @@ struct launch {
  */
 int launch_spawn(const char *path, struct words *words, const char *host, bool remote, const struct clock *clock,
 		 struct launch **ret, struct error *err);
-/* Waits for its end and reaps it: its wait status, or -ETIMEDOUT. */
-int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status);
+/* Waits for its end and reaps it: its wait status, or -ETIMEDOUT or -EINTR. */
+int launch_wait(struct launch *launch, const struct patience *until, int *ret_status);
 /* What it wrote to stderr: the last lines that fit, joined by "; ", without control characters. */
 char *launch_log(const struct launch *launch, char *ret, size_t size);
 bool launch_log_has(const struct launch *launch, const char *needle); /* anywhere in it */

@@ -1,9 +1,9 @@
 /* The line by which a started server tells on its stdout that it listens, and where: written, read and waited for. */
 #include "base/units.h"
+#include "base/wait.h"
 #include "orch/comm.h"
 #include "orch/launch.h"
 #include "orch/reach.h"
-#include "orch/wait.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -90,14 +90,14 @@ int ready_parse(const char *line, struct ready *ret, struct error *err)
 }
 
 /* One byte of stdout, in time. 1, 0 at the end of the file, or a negative errno. Few come, once: no need to buffer. */
-static int read_byte(struct launch *launch, int64_t deadline_ns, char *ret)
+static int read_byte(struct launch *launch, const struct patience *until, char *ret)
 {
-	const int rc = wait_fd(launch->out, POLLIN, launch->clock, deadline_ns);
+	const int rc = wait_fd(launch->out, POLLIN, until);
 
 	return rc ? rc : read(launch->out, ret, 1) == 1;
 }
 
-int ready_wait(struct launch *launch, int64_t deadline_ns, struct ready *ret, struct error *err)
+int ready_wait(struct launch *launch, const struct patience *until, struct ready *ret, struct error *err)
 {
 	char line[LAUNCH_READY_LINE];
 	size_t len = 0;
@@ -106,7 +106,7 @@ int ready_wait(struct launch *launch, int64_t deadline_ns, struct ready *ret, st
 	for (unsigned total = 0; total < NOISE_LIMIT; total++) {
 		char c = 0;
 
-		rc = read_byte(launch, deadline_ns, &c);
+		rc = read_byte(launch, until, &c);
 		if (rc <= 0)
 			return rc ? rc : -ECHILD;
 		if (c != '\n') {

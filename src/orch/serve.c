@@ -1,8 +1,8 @@
 /* The server: listens, forks a child for each client, lets one at a time run, and outlives whatever happens to them. */
+#include "orch/serve.h"
+
 #include "base/clock.h"
-#include "orch/client.h"
 #include "orch/launch.h"
-#include "orch/listen.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLIENTS   16
-#define GRACE_NS  500000000LL /* a child may take so long to end after SIGTERM */
-#define PAUSE_MS  100 /* no accepting for so long when the system is out of descriptors or memory */
-#define WATCH_FDS 3
+#define CLIENTS    16
+#define ORDERLY_NS 5000000000LL /* a child may take so long after SIGTERM to end its test and send the result */
+#define LEFT_NS    500000000LL /* and so long when the client that launched us has left: nobody waits for a result */
+#define PAUSE_MS   100 /* no accepting for so long when the system is out of descriptors or memory */
+#define WATCH_FDS  3
 
 struct child {
 	pid_t pid; /* 0 = free */
@@ -33,6 +34,8 @@ struct server {
 	int listening, signals;
 	sigset_t old_mask;
 	bool done, paused;
+	bool left; /* the client that launched us has closed our stdin */
+	unsigned asked; /* how often a signal asked us to end */
 	struct child child[CLIENTS];
 };
 
@@ -60,7 +63,10 @@ static bool children_left(const struct server *server)
 	return false;
 }
 
-/* In the child: nothing of the parent's stays open, signals are as the caller of serve() had them. Never returns. */
+/*
+ * In the child: nothing of the parent's stays open, signals are as the caller of serve() had them. In a process group of
+ * its own a Ctrl-C at the terminal reaches it once, through the parent: a second one would end it without a result.
+ */
 static void __attribute__((noreturn)) child_main(struct server *server, pid_t parent, int fd, int ask)
 {
 	int status;
@@ -68,6 +74,8 @@ static void __attribute__((noreturn)) child_main(struct server *server, pid_t pa
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN); /* outside the terminal's own group it may still say what went wrong */
 	close(server->listening);
 	close(server->signals);
 	for (unsigned i = 0; i < CLIENTS; i++)
@@ -172,7 +180,8 @@ static void take_signals(struct server *server)
 
 	while (read(server->signals, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo != SIGCHLD)
-			server->done = true;
+			server->asked++;
+	server->done |= server->asked > 0;
 	reap_children(server);
 }
 
@@ -183,7 +192,7 @@ static void watch_stdin(struct server *server)
 	const ssize_t n = read(STDIN_FILENO, scrap, sizeof(scrap));
 
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-		server->done = true;
+		server->left = server->done = true;
 }
 
 static struct pollfd watch(int fd, bool wanted)
@@ -230,23 +239,36 @@ static void signal_children(const struct server *server, int number)
 			kill(server->child[i].pid, number);
 }
 
+/* Until something happens that may change how long the children have, at the latest at the deadline. */
+static void wait_for_children(struct server *server, int64_t deadline_ns)
+{
+	struct pollfd fds[2] = { watch(server->signals, true),
+				 watch(STDIN_FILENO, server->conf->request->launched && !server->left) };
+	const int64_t left = deadline_ns - clock_now(server->conf->clock);
+
+	poll(fds, 2, left > 0 ? (int)(left / 1000000) + 1 : PAUSE_MS);
+	if (fds[1].revents)
+		watch_stdin(server);
+	take_signals(server);
+}
+
+/* Asks them to end in order; kills those that do not in time, or when a second signal asks for haste. */
 static void stop_children(struct server *server)
 {
-	const int64_t deadline = clock_now(server->conf->clock) + GRACE_NS;
-	struct pollfd poll_fd = { .fd = server->signals, .events = POLLIN };
+	const unsigned asked = server->asked ? server->asked : 1;
+	int64_t deadline = clock_now(server->conf->clock) + ORDERLY_NS;
 	bool killed = false;
-	int64_t left;
 
 	server->done = true;
 	signal_children(server, SIGTERM);
 	while (children_left(server)) {
-		left = deadline - clock_now(server->conf->clock);
-		if (left <= 0 && !killed) {
+		if (server->left && deadline > clock_now(server->conf->clock) + LEFT_NS)
+			deadline = clock_now(server->conf->clock) + LEFT_NS;
+		if (!killed && (server->asked > asked || clock_now(server->conf->clock) >= deadline)) {
 			signal_children(server, SIGKILL);
 			killed = true;
 		}
-		poll(&poll_fd, 1, left > 0 ? (int)(left / 1000000) + 1 : PAUSE_MS);
-		take_signals(server);
+		wait_for_children(server, deadline);
 	}
 }
 

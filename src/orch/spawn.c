@@ -1,7 +1,7 @@
 /* Starts a process whose life hangs on ours: stdin is its life line, stdout is read, stderr is kept in memory. */
+#include "base/wait.h"
 #include "orch/launch.h"
 #include "orch/reach.h"
-#include "orch/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,7 +228,7 @@ int launch_spawn(const char *path, struct words *words, const char *host, bool r
 	return 0;
 }
 
-int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status)
+int launch_wait(struct launch *launch, const struct patience *until, int *ret_status)
 {
 	pid_t pid;
 	int rc;
@@ -238,7 +238,7 @@ int launch_wait(struct launch *launch, int64_t deadline_ns, int *ret_status)
 			*ret_status = 0;
 			break;
 		}
-		rc = wait_fd(launch->pidfd, POLLIN, launch->clock, deadline_ns);
+		rc = wait_fd(launch->pidfd, POLLIN, until);
 		if (rc < 0)
 			return rc;
 	}
@@ -308,12 +308,14 @@ static void append_log(const struct launch *launch, struct error *why)
 
 void launch_stop(struct launch *launch, struct error *why)
 {
+	struct patience until;
 	int status;
 
 	if (!launch)
 		return;
 	close(launch->in);
-	if (launch_wait(launch, clock_now(launch->clock) + STOP_NS, &status)) {
+	until = (struct patience){ .clock = launch->clock, .deadline_ns = clock_now(launch->clock) + STOP_NS };
+	if (launch_wait(launch, &until, &status)) {
 		kill(launch->pid, SIGKILL);
 		waitpid(launch->pid, &status, 0);
 	}

@@ -222,7 +222,7 @@ static int report_live(struct watch *w, int64_t now, struct error *err)
 static void report_progress(const struct watch *w, int64_t now)
 {
 	const struct observer *o = w->run->conf->observer;
-	struct progress p = { .phase = PHASE_TRAFFIC };
+	struct progress p = { 0 };
 
 	if (!o || !o->progress)
 		return;

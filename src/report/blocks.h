@@ -7,8 +7,8 @@
 struct page;
 struct result;
 
-void block_figures(const struct page *page, const struct result *result); /* bandwidth or latency, both sides, loss */
-void block_window(const struct page *page, const struct result *result); /* steadiness and how the window was taken */
+/* Bandwidth or latency, both sides, loss, steadiness. */
+void block_figures(const struct page *page, const struct result *result);
 void block_workers(const struct page *page, const struct result *result); /* a line each, when there are several */
 void block_notes(const struct page *page, const struct result *result); /* what a reader must know about the figures */
 void block_threshold(const struct page *page, const struct result *result);

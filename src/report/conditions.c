@@ -4,26 +4,15 @@
 
 #include "base/topo.h"
 #include "base/units.h"
-#include "spec/option.h"
+#include "spec/legal.h"
 #include "spec/result.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PAIR_TEXT    160
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* The value of an option by its JSON key, as a user would write it; "" when there is none. */
-static char *option_text(const struct request *request, const char *json, char *ret, size_t size)
-{
-	const int row = option_find_json(json);
-
-	if (row < 0) {
-		ret[0] = '\0';
-		return ret;
-	}
-	return option_get(request, row, ret, size);
-}
 
 /* 0.0123 s as 12.30 ms: a duration in the unit in which it is at least one. */
 static char *duration_text(double seconds, char *ret, size_t size)
@@ -144,7 +133,7 @@ static void buffers(const struct result *result, const struct rank_result *rank,
 {
 	char kind[32], bytes[UNITS_TEXT];
 
-	option_text(&result->request, "memoryType", kind, sizeof(kind));
+	option_get(&result->request, ROW(spec.mem), kind, sizeof(kind));
 	if (rank->buffer_bytes)
 		snprintf(ret, size, "%sB in %s memory", units_format_size(rank->buffer_bytes, bytes), kind);
 }
@@ -173,13 +162,28 @@ static void window(const struct result *result, const struct rank_result *rank, 
 	struct window window, reference;
 	char seconds[UNITS_TEXT];
 
-	if (!rank_window(rank, &window))
+	if (!rank_window(result, rank, &window))
 		return;
 	snprintf(ret, size, "%s s", units_format_figure(window.seconds, seconds));
-	if (rank != first && rank->clock_error_ns >= 0 && rank_window(first, &reference))
+	if (rank != first && rank->clock_error_ns >= 0 && rank_window(result, first, &reference))
 		snprintf(ret + strlen(ret), size - strlen(ret), ", began %+.1f us, ended %+.1f us",
 			 (double)(window.begin_ns - reference.begin_ns) / 1e3,
 			 (double)(window.end_ns - reference.end_ns) / 1e3);
+}
+
+/* How far the workers' edges lie apart, and what part of the figure the edges may have cut. */
+static void edges(const struct result *result, const struct rank_result *rank, char *ret, size_t size)
+{
+	struct window window;
+	char error[UNITS_TEXT];
+
+	if (!rank_window(result, rank, &window))
+		return;
+	if (rank->workers > 1)
+		snprintf(ret, size, "%.1f us apart", 1e6 * fmax(window.begin_skew, window.end_skew));
+	if (!isnan(window.edge_error))
+		snprintf(ret + strlen(ret), size - strlen(ret), "%serror %s %%", *ret ? ", " : "",
+			 units_format_figure(100 * window.edge_error, error));
 }
 
 static void cpu(const struct result *result, const struct rank_result *rank, char *ret, size_t size)
@@ -203,6 +207,7 @@ static const struct {
 	{ "Resident memory", resident },
 	{ "Clock offset", clock_offset },
 	{ "Window", window },
+	{ "Window edges", edges },
 	{ "CPU (user + system)", cpu },
 };
 

@@ -1,4 +1,4 @@
-/* The figures: bandwidth and message rate or latency, both sides' counts, loss, steadiness, the window, each worker. */
+/* The figures: bandwidth and message rate or latency, both sides' counts, loss, steadiness, each worker. */
 #include "report/blocks.h"
 #include "report/page.h"
 
@@ -14,17 +14,16 @@ const char *latency_meaning(bool halved)
 	return halved ? "latency: half of the round trip" : "latency: from post to completion";
 }
 
-static void side(const struct page *page, const struct result *result, const struct rank_result *rank, const char *name)
+static void side(const struct page *page, const struct result *result, const struct rank_result *rank,
+		 const char *label)
 {
 	const struct rate rate = rank_rate(result, rank);
-	char label[40];
+	char bits[UNITS_TEXT], messages[UNITS_TEXT], remark[UNITS_TEXT + 8];
 
 	if (rate.seconds <= 0)
 		return;
-	snprintf(label, sizeof(label), "%s BW", name);
-	page_figure(page, label, rate.gbps, "Gbit/sec");
-	snprintf(label, sizeof(label), "%s Message Rate", name);
-	page_figure(page, label, rate.mpps, "Mpps");
+	snprintf(remark, sizeof(remark), "%s Mpps", units_format_figure(rate.mpps, messages));
+	page_text(page, label, units_format_figure(rate.gbps, bits), "Gbit/sec", remark);
 }
 
 static void both_sides(const struct page *page, const struct result *result)
@@ -33,25 +32,26 @@ static void both_sides(const struct page *page, const struct result *result)
 
 	if (!receiver || !receiver->counts_received)
 		return;
-	side(page, result, result_sender(result), "Sender");
-	side(page, result, receiver, "Receiver");
+	side(page, result, result_sender(result), "Sender BW");
+	side(page, result, receiver, "Receiver BW");
 }
 
 static void loss(const struct page *page, const struct result *result)
 {
-	char text[UNITS_TEXT], percent[UNITS_TEXT], remark[UNITS_TEXT + 32];
+	char text[UNITS_TEXT], percent[UNITS_TEXT] = "0", remark[3 * UNITS_TEXT];
 	struct loss loss;
+	bool order;
 
 	if (!result_loss(result, &loss))
 		return;
-	page_count(page, "Sent", loss.sent, "messages");
-	page_count(page, "Received", loss.received, "messages");
+	order = loss.duplicated || loss.reordered;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)loss.lost);
 	if (loss.lost)
 		units_format_figure(100.0 * (double)loss.lost / (double)loss.sent, percent);
-	snprintf(remark, sizeof(remark), "%s %% of those sent", loss.lost ? percent : "0");
+	snprintf(remark, sizeof(remark), "%s %% of %llu sent%s", percent, (unsigned long long)loss.sent,
+		 loss.sequenced && !order ? ", none duplicated or reordered" : "");
 	page_text(page, "Lost", text, "messages", remark);
-	if (!loss.sequenced)
+	if (!order)
 		return;
 	page_count(page, "Duplicated", loss.duplicated, "messages");
 	page_count(page, "Reordered", loss.reordered, "messages");
@@ -82,21 +82,11 @@ static void percentile(const struct page *page, const struct latency *latency, u
 		  latency->percentile[at].significant ? NULL : remark);
 }
 
-static uint64_t timeouts(const struct result *result)
-{
-	const struct rank_result *sender = result_sender(result);
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; sender && i < sender->workers; i++)
-		count += sender->worker[i].timeouts;
-	return count;
-}
-
 static void latency(const struct page *page, const struct result *result)
 {
 	struct latency latency;
 	char samples[UNITS_TEXT];
-	const uint64_t given_up = timeouts(result);
+	const uint64_t given_up = result_unanswered(result);
 	struct window window;
 
 	if (result_latency(result, &latency)) {
@@ -113,8 +103,27 @@ static void latency(const struct page *page, const struct result *result)
 	}
 	if (given_up)
 		page_count(page, "Unanswered", given_up, "messages");
-	if (rank_window(result_sender(result), &window))
+	if (rank_window(result, result_sender(result), &window))
 		page_figure(page, "Duration", window.seconds, "sec");
+}
+
+/* Latency tests give messages, not bits: the size says nothing there. */
+static void steadiness(const struct page *page, const struct result *result)
+{
+	const bool lat = result->request.spec.metric == METRIC_LAT;
+	const double scale = lat ? rate_mpps_of_gbps(&result->request.spec) : 1;
+	const char *unit = lat ? "Mpps" : "Gbit/sec";
+	char value[UNITS_TEXT], p1[UNITS_TEXT], max[UNITS_TEXT], remark[3 * UNITS_TEXT];
+	struct steadiness steady;
+
+	if (!rank_steadiness(result, result_authority(result), &steady))
+		return;
+	snprintf(remark, sizeof(remark), "%u intervals of %s", steady.intervals,
+		 units_format_time((int64_t)llround(steady.interval_seconds * 1e9), value));
+	page_text(page, "Median interval", units_format_figure(steady.median * scale, value), unit, remark);
+	snprintf(remark, sizeof(remark), "1%%: %s, highest: %s", units_format_figure(steady.p1 * scale, p1),
+		 units_format_figure(steady.max * scale, max));
+	page_text(page, "Lowest interval", units_format_figure(steady.min * scale, value), unit, remark);
 }
 
 void block_figures(const struct page *page, const struct result *result)
@@ -123,41 +132,7 @@ void block_figures(const struct page *page, const struct result *result)
 		latency(page, result);
 	else
 		bandwidth(page, result);
-}
-
-/* Latency tests give messages, not bits: the size says nothing there. */
-static void steadiness(const struct page *page, const struct spec *spec, const struct steadiness *steady)
-{
-	const bool lat = spec->metric == METRIC_LAT;
-	const double scale = lat ? 125.0 / (double)(spec->size ? spec->size : 1) : 1; /* Gb/s to Mpps */
-	const char *unit = lat ? "Mpps" : "Gbit/sec";
-	char seconds[UNITS_TEXT], value[UNITS_TEXT], remark[2 * UNITS_TEXT];
-
-	snprintf(remark, sizeof(remark), "of %u intervals of %s", steady->intervals,
-		 units_format_time((int64_t)llround(steady->interval_seconds * 1e9), seconds));
-	page_text(page, "Lowest interval", units_format_figure(steady->min * scale, value), unit, remark);
-	page_figure(page, "1% interval", steady->p1 * scale, unit);
-	page_figure(page, "Median interval", steady->median * scale, unit);
-	page_figure(page, "Highest interval", steady->max * scale, unit);
-}
-
-void block_window(const struct page *page, const struct result *result)
-{
-	const bool lat = result->request.spec.metric == METRIC_LAT;
-	const struct rank_result *rank = lat ? result_sender(result) : result_authority(result);
-	const double edge_error = lat ? (double)NAN : rank_edge_error(result_sender(result));
-	const bool several = rank && rank->workers > 1;
-	struct steadiness steady;
-	const bool known = rank_steadiness(result, rank, &steady);
-
-	if (known || several || !isnan(edge_error))
-		page_blank(page);
-	if (known)
-		steadiness(page, &result->request.spec, &steady);
-	if (several)
-		page_figure(page, "Window skew", rank_window_skew(rank) * 1e6, "usec");
-	if (!isnan(edge_error))
-		page_figure(page, "Edge error", 100 * edge_error, "%");
+	steadiness(page, result);
 }
 
 static void worker_line(const struct page *page, const struct result *result, const struct rank_result *rank,
@@ -185,7 +160,7 @@ static void worker_line(const struct page *page, const struct result *result, co
 void block_workers(const struct page *page, const struct result *result)
 {
 	const bool lat = result->request.spec.metric == METRIC_LAT;
-	const struct rank_result *rank = lat ? result_sender(result) : result_authority(result);
+	const struct rank_result *rank = result_authority(result);
 
 	if (!rank || rank->workers < 2)
 		return;

@@ -71,17 +71,6 @@ static json_t *buckets(const struct hist *hist)
 	return array;
 }
 
-/* Samples that never came back, of the sender's workers. */
-static uint64_t unanswered(const struct result *result)
-{
-	const struct rank_result *sender = result_sender(result);
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; sender && i < sender->workers; i++)
-		count += sender->worker[i].timeouts;
-	return count;
-}
-
 static json_t *latency_object(const struct latency *latency)
 {
 	json_t *object = json_object();
@@ -108,7 +97,7 @@ json_t *part_lat_summary(const struct result *result)
 	if (!result->measured || !is_latency(result) || !result_latency(result, &latency))
 		return json_null();
 	object = latency_object(&latency);
-	tree_put(&object, "unanswered", tree_count(unanswered(result)));
+	tree_put(&object, "unanswered", tree_count(result_unanswered(result)));
 	return object;
 }
 
@@ -140,32 +129,53 @@ json_t *part_loss(const struct result *result)
 	return object;
 }
 
-static void put_spread(json_t **object, const struct result *result, const struct rank_result *rank)
+static void put_rate(json_t **object, const char *what, const char *unit, bool known, double value)
 {
-	struct steadiness steady;
-	const bool known = rank_steadiness(result, rank, &steady);
+	char key[32];
 
-	tree_put(object, "minGbSec", known ? tree_real(steady.min) : json_null());
-	tree_put(object, "p1GbSec", known ? tree_real(steady.p1) : json_null());
-	tree_put(object, "medianGbSec", known ? tree_real(steady.median) : json_null());
-	tree_put(object, "maxGbSec", known ? tree_real(steady.max) : json_null());
+	snprintf(key, sizeof(key), "%s%s", what, unit);
+	tree_put(object, key, known ? tree_real(value) : json_null());
 }
 
+/* Scale 0: not in this unit. */
+static void put_spread(json_t **object, const struct steadiness *steady, const char *unit, double scale)
+{
+	const bool known = steady && scale > 0;
+
+	put_rate(object, "min", unit, known, known ? steady->min * scale : 0);
+	put_rate(object, "p1", unit, known, known ? steady->p1 * scale : 0);
+	put_rate(object, "median", unit, known, known ? steady->median * scale : 0);
+	put_rate(object, "max", unit, known, known ? steady->max * scale : 0);
+}
+
+static json_t *series(const double *gbps, unsigned n, double scale)
+{
+	json_t *array = scale > 0 ? json_array() : json_null();
+
+	for (unsigned i = 0; scale > 0 && i < n; i++)
+		tree_append(&array, tree_real(gbps[i] * scale));
+	return array;
+}
+
+/* Latency tests give messages, not bits: the size says nothing there. */
 json_t *part_steadiness(const struct result *result, const struct rank_result *rank)
 {
+	const double bits = is_latency(result) ? 0 : 1;
+	const double messages = is_latency(result) ? rate_mpps_of_gbps(&result->request.spec) : 0;
 	double gbps[RESULT_INTERVALS], seconds = 0;
 	const unsigned n = rank ? rank_intervals(result, rank, gbps, &seconds) : 0;
-	json_t *object, *series;
+	struct steadiness steady;
+	const bool known = rank_steadiness(result, rank, &steady);
+	json_t *object;
 
 	if (!result->measured || !n)
 		return json_null();
 	object = json_object();
-	series = json_array();
-	put_spread(&object, result, rank);
+	put_spread(&object, known ? &steady : NULL, "GbSec", bits);
+	put_spread(&object, known ? &steady : NULL, "Mpps", messages);
 	tree_put(&object, "intervalSec", tree_real(seconds));
-	for (unsigned i = 0; i < n; i++)
-		tree_append(&series, tree_real(gbps[i]));
-	tree_put(&object, "seriesGbSec", series);
+	tree_put(&object, "seriesGbSec", series(gbps, n, bits));
+	tree_put(&object, "seriesMpps", series(gbps, n, messages));
 	return object;
 }
 
@@ -175,7 +185,7 @@ json_t *part_window(const struct result *result, const struct rank_result *rank)
 	struct window window;
 	json_t *object;
 
-	if (!result->measured || !rank_window(rank, &window))
+	if (!result->measured || !rank_window(result, rank, &window))
 		return json_null();
 	object = json_object();
 	tree_put(&object, "durationSec", tree_real(window.seconds));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define EDGE_LIMIT    0.01 /* of the figure */
+#define EDGE_WRONG    0.1 /* of the figure: it is then no figure any more */
 #define BRACKET_LIMIT 0.001 /* of the window */
 #define CLOCK_LIMIT   0.001 /* of the window */
 #define SIDES_LIMIT   0.01 /* of the window */
@@ -44,7 +45,7 @@ static bool is_latency(const struct court *court)
 /* The side whose counts and window make the figure. */
 static const struct rank_result *figure_side(const struct court *court)
 {
-	return is_latency(court) ? result_sender(court->result) : result_authority(court->result);
+	return result_authority(court->result);
 }
 
 static const char *role(const struct court *court, const struct rank_result *rank)
@@ -96,31 +97,28 @@ static void judge_cores(const struct court *court)
 
 static void judge_window(const struct court *court)
 {
-	const double edge_error = rank_edge_error(result_sender(court->result));
 	struct window window;
 	char text[UNITS_TEXT];
 
-	if (!rank_window(figure_side(court), &window))
+	if (!rank_window(court->result, figure_side(court), &window))
 		return;
 	if (window.edge_bracket > BRACKET_LIMIT * window.seconds)
 		say(court, "edgeBracket", true,
 		    "an edge of the window is only known to %s ms, %.1f %% of the window: the worker was held up there",
 		    units_format_figure(window.edge_bracket * 1e3, text), 100 * window.edge_bracket / window.seconds);
-	if (!is_latency(court) && edge_error > EDGE_LIMIT)
-		say(court, "edgeError", false,
-		    "messages outstanding at the edges are %.1f %% of those counted: a longer run makes them fewer",
-		    100 * edge_error);
+	if (window.edge_error > EDGE_LIMIT)
+		say(court, "edgeError", window.edge_error > EDGE_WRONG,
+		    "messages under way at the edges are %.1f %% of those counted; the figure may be wrong by as much: "
+		    "run longer or with smaller messages",
+		    100 * window.edge_error);
 }
 
 /* A worker that got its core late has measured something else than the others, or nothing at all. */
-static void judge_late(const struct court *court)
+static void judge_late(const struct court *court, const struct rank_result *rank)
 {
-	const struct rank_result *rank = figure_side(court);
 	const double asked = (double)court->result->request.spec.duration_ns;
 	char text[UNITS_TEXT];
 
-	if (!rank || court->result->request.spec.iterations || court->result->status == RUN_INTERRUPTED)
-		return;
 	for (uint32_t i = 0; i < rank->workers; i++) {
 		const double window = (double)(rank->worker[i].end_ns - rank->worker[i].begin_ns);
 
@@ -133,7 +131,23 @@ static void judge_late(const struct court *court)
 	}
 }
 
-/* Both sides' windows in one clock: what one counted outside the other's window makes their figures differ. */
+/* Of an ended test every window is short. Latency is the requestor's alone; whoever answers late makes a sample long. */
+static void judge_late_ranks(const struct court *court)
+{
+	const struct result *result = court->result;
+	struct window window;
+
+	if (result->request.spec.iterations || result->status == RUN_INTERRUPTED || result->status == RUN_FAILED)
+		return;
+	for (uint32_t i = 0; i < result->ranks; i++)
+		if (result->rank[i].active || (!is_latency(court) && rank_window(result, &result->rank[i], &window)))
+			judge_late(court, &result->rank[i]);
+}
+
+/*
+ * Both sides' windows in one clock: what one counted outside the other's window makes their figures differ. Where the
+ * receiver counts, it counted time in which nothing could come.
+ */
 static void judge_sides(const struct court *court)
 {
 	const struct rank_result *sender = result_sender(court->result), *receiver = result_receiver(court->result);
@@ -142,11 +156,11 @@ static void judge_sides(const struct court *court)
 	char text[UNITS_TEXT];
 
 	if (is_latency(court) || !receiver || !receiver->counts_received || receiver->clock_error_ns < 0 ||
-	    !rank_window(sender, &a) || !rank_window(receiver, &b))
+	    !rank_window(court->result, sender, &a) || !rank_window(court->result, receiver, &b))
 		return;
 	apart = fmax(fabs((double)(a.begin_ns - b.begin_ns)), fabs((double)(a.end_ns - b.end_ns))) / 1e9;
 	if (apart > SIDES_LIMIT * a.seconds)
-		say(court, "sidesDiffer", false,
+		say(court, "sidesDiffer", figure_side(court) == receiver,
 		    "the two sides' windows lie up to %s ms apart (a host that is too busy): their rates differ by as "
 		    "much",
 		    units_format_figure(apart * 1e3, text));
@@ -162,7 +176,7 @@ static void judge_clock(const struct court *court)
 		char text[UNITS_TEXT];
 		struct window window;
 
-		if (!rank_window(rank, &window) || error <= CLOCK_LIMIT * window.seconds)
+		if (!rank_window(result, rank, &window) || error <= CLOCK_LIMIT * window.seconds)
 			continue;
 		say(court, "clockError", false,
 		    "the clock of the %s is only known to %s ms: the two sides' windows may differ by that much",
@@ -235,7 +249,7 @@ void judge_result(const struct result *result, void (*say_it)(void *context, con
 	judge_falls(&court);
 	judge_cores(&court);
 	judge_window(&court);
-	judge_late(&court);
+	judge_late_ranks(&court);
 	judge_sides(&court);
 	judge_clock(&court);
 	judge_link(&court);

@@ -2,9 +2,9 @@
 #include "report/page.h"
 
 #include "base/units.h"
+#include "spec/clean.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,42 +30,6 @@ void page_init(struct page *page, FILE *to)
 	page->colour = !(no_color && *no_color) && !dumb && fd >= 0 && isatty(fd);
 }
 
-/* Bytes of the UTF-8 character at text, 0 when it is none or a control character. */
-static unsigned character_bytes(const char *text)
-{
-	const unsigned char first = (unsigned char)text[0];
-	const unsigned bytes = first < 0x80   ? 1
-			       : first < 0xc2 ? 0
-			       : first < 0xe0 ? 2
-			       : first < 0xf0 ? 3
-			       : first < 0xf5 ? 4
-					      : 0;
-
-	if (first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0))
-		return 0;
-	for (unsigned i = 1; i < bytes; i++)
-		if (((unsigned char)text[i] & 0xc0) != 0x80)
-			return 0;
-	return bytes;
-}
-
-char *page_clean(const char *text, char *ret, size_t size)
-{
-	size_t len = 0;
-
-	while (*text) {
-		const unsigned bytes = character_bytes(text);
-
-		if (len + (bytes ? bytes : 1) >= size)
-			break;
-		memcpy(ret + len, bytes ? text : "?", bytes ? bytes : 1);
-		len += bytes ? bytes : 1;
-		text += bytes ? bytes : 1;
-	}
-	ret[len] = '\0';
-	return ret;
-}
-
 void page_line(const struct page *page, enum tone tone, const char *format, ...)
 {
 	char text[LINE_MAX_TEXT], clean[LINE_MAX_TEXT];
@@ -75,7 +39,7 @@ void page_line(const struct page *page, enum tone tone, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(page->to, "%s%s%s\n", colour ? tones[tone] : "", page_clean(text, clean, sizeof(clean)),
+	fprintf(page->to, "%s%s%s\n", colour ? tones[tone] : "", text_clean(text, clean, sizeof(clean)),
 		colour ? "\033[0m" : "");
 }
 

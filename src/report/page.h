@@ -35,7 +35,4 @@ void page_fit(struct page *page, const char *label, const char *client);
 /* The same of both sides: "same" when they are equal, "-" where one has none (NULL or empty). */
 void page_pair(const struct page *page, const char *label, const char *client, const char *server);
 
-/* Copies text with control characters and bytes above 126 that aren't UTF-8 replaced by '?'; returns ret. */
-char *page_clean(const char *text, char *ret, size_t size);
-
 #endif

@@ -40,7 +40,6 @@ void report_terminal(FILE *to, const struct result *result)
 	outcome(&page, result);
 	if (result->measured) {
 		block_figures(&page, result);
-		block_window(&page, result);
 		block_workers(&page, result);
 		block_notes(&page, result);
 	}

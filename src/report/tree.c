@@ -1,7 +1,7 @@
 /* JSON values with the rules of the result document, and a printer that keeps rows of numbers on one line. */
 #include "report/tree.h"
 
-#include "report/page.h"
+#include "spec/clean.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ json_t *tree_text(const char *text)
 {
 	char clean[TEXT_MAX];
 
-	return json_string(page_clean(text, clean, sizeof(clean)));
+	return json_string(text_clean(text, clean, sizeof(clean)));
 }
 
 json_t *tree_text_or_null(const char *text)

@@ -63,6 +63,15 @@ static int check_dimension(const struct request *request, int row, const struct 
 			 option_names(option_rows[decider].names, mask, names));
 }
 
+/* Only lost messages are drawn by lot. */
+static int check_seed(const struct request *request, struct error *err)
+{
+	if (!option_given(request, ROW(spec.seed)) || request->spec.null_loss > 0)
+		return 0;
+	return error_set(err, -EINVAL, "%s has no effect with %s: no message is lost",
+			 name_of(request, ROW(spec.seed)).text, naming_of(request, ROW(spec.null_loss)).text);
+}
+
 int request_check_scope(const struct request *request, struct error *err)
 {
 	for (int row = 0; row < (int)option_count; row++) {
@@ -72,7 +81,7 @@ int request_check_scope(const struct request *request, struct error *err)
 			if (check_dimension(request, row, &dimensions[i], err))
 				return -EINVAL;
 	}
-	return 0;
+	return check_seed(request, err);
 }
 
 /* --- pairs --- */
@@ -124,7 +133,7 @@ int request_check_legality(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
 	const uint32_t transports = driver_transports(spec->driver);
-	const uint32_t verbs = transport_verbs(spec->transport, spec->metric);
+	const uint32_t verbs = transport_verbs(spec->transport);
 	const int driver = ROW(spec.driver), transport = ROW(spec.transport), verb = ROW(spec.verb);
 	char names[OPTION_VALUE_MAX];
 

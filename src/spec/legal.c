@@ -21,9 +21,8 @@ static const uint32_t transports_of[] = {
 };
 
 /* Both metrics are measured for every verb: see docs/measures.md for what latency means for each. */
-uint32_t transport_verbs(enum transport transport, enum metric metric)
+uint32_t transport_verbs(enum transport transport)
 {
-	(void)metric;
 	return transport <= TRANSPORT_UDP ? verbs_of[transport] : 0;
 }
 

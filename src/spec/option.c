@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #define KEY_MAX 32 /* bytes of a key that are compared when looking for a near one */
 
@@ -38,14 +37,6 @@ int option_find_letter(char letter)
 {
 	for (size_t i = 0; letter && i < option_count; i++)
 		if (option_rows[i].letter == letter)
-			return (int)i;
-	return -1;
-}
-
-int option_find_json(const char *key)
-{
-	for (size_t i = 0; i < option_count; i++)
-		if (option_rows[i].json && !strcasecmp(option_rows[i].json, key))
 			return (int)i;
 	return -1;
 }

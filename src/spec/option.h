@@ -57,10 +57,9 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_count;
 
-/* Row by long key ('-' and '_' are the same, case-insensitive), by letter, by JSON key; -1 when there is none. */
+/* Row by long key ('-' and '_' are the same, case-insensitive), by letter; -1 when there is none. */
 int option_find(const char *key);
 int option_find_letter(char letter);
-int option_find_json(const char *key);
 /* The known key nearest to a misspelt one, or NULL when none is near. */
 const char *option_nearest(const char *key);
 

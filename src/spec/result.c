@@ -90,7 +90,9 @@ const struct rank_result *result_authority(const struct result *result)
 	const struct rank_result *sender = result_sender(result), *receiver = result_receiver(result);
 	struct window window;
 
-	if (receiver && receiver->counts_received && rank_window(receiver, &window) && !(sender && sender->delivery))
+	if (result->request.spec.metric == METRIC_LAT || (sender && sender->delivery))
+		return sender;
+	if (receiver && receiver->counts_received && rank_window(result, receiver, &window))
 		return receiver;
 	return sender;
 }
@@ -152,10 +154,29 @@ static double span_seconds(const struct span *span)
 	return (double)(span->last - span->first) / 1e9;
 }
 
-bool rank_window(const struct rank_result *rank, struct window *ret)
+/*
+ * Messages that the edges may have cut. A sender knows what was outstanding; a stream, and the side where messages
+ * arrive, count whole messages, of which each edge cuts at most one a QP, and none when the test ends by count.
+ */
+static uint64_t cut(const struct spec *spec, const struct rank_result *rank, const struct worker_result *worker)
 {
+	if (rank->active && spec->transport != TRANSPORT_TCP)
+		return worker->edge_begin + worker->edge_end;
+	return spec->iterations ? 0 : 2 * worker->qps;
+}
+
+static double edge_error(const struct spec *spec, const struct rank_result *rank, uint64_t cuts, uint64_t messages)
+{
+	const bool known = spec->metric == METRIC_BW && messages && (rank->active || rank->counts_received);
+
+	return known ? (double)cuts / (double)messages : (double)NAN;
+}
+
+bool rank_window(const struct result *result, const struct rank_result *rank, struct window *ret)
+{
+	const struct spec *spec = &result->request.spec;
 	struct span begin = { INT64_MAX, INT64_MIN }, end = begin;
-	uint64_t outstanding = 0, messages = 0;
+	uint64_t cuts = 0, messages = 0;
 	int64_t bracket = 0;
 	double seconds = 0;
 	unsigned windows = 0;
@@ -169,7 +190,7 @@ bool rank_window(const struct rank_result *rank, struct window *ret)
 		seconds += window_seconds(worker);
 		span_add(&begin, worker->begin_ns);
 		span_add(&end, worker->end_ns);
-		outstanding += worker->edge_begin + worker->edge_end;
+		cuts += cut(spec, rank, worker);
 		messages += counted(rank, worker);
 		bracket = worker->edge_error_ns > bracket ? worker->edge_error_ns : bracket;
 	}
@@ -177,26 +198,12 @@ bool rank_window(const struct rank_result *rank, struct window *ret)
 		return false;
 	ret->begin_skew = span_seconds(&begin);
 	ret->end_skew = span_seconds(&end);
-	ret->edge_error = rank->active && messages ? (double)outstanding / (double)messages : (double)NAN;
+	ret->edge_error = edge_error(spec, rank, cuts, messages);
 	ret->edge_bracket = (double)bracket / 1e9;
 	ret->seconds = seconds / windows;
 	ret->begin_ns = begin.first - rank->clock_offset_ns;
 	ret->end_ns = end.last - rank->clock_offset_ns;
 	return true;
-}
-
-double rank_window_skew(const struct rank_result *rank)
-{
-	struct window window;
-
-	return rank_window(rank, &window) ? fmax(window.begin_skew, window.end_skew) : 0;
-}
-
-double rank_edge_error(const struct rank_result *rank)
-{
-	struct window window;
-
-	return rank_window(rank, &window) ? window.edge_error : (double)NAN;
 }
 
 bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret)
@@ -275,6 +282,11 @@ unsigned rank_intervals(const struct result *result, const struct rank_result *r
 	return intervals;
 }
 
+double rate_mpps_of_gbps(const struct spec *spec)
+{
+	return 125.0 / (double)(spec->size ? spec->size : 1);
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
@@ -303,13 +315,11 @@ bool rank_steadiness(const struct result *result, const struct rank_result *rank
 
 bool result_is_steady(const struct result *result)
 {
-	const struct rank_result *authority = result_authority(result);
-	const bool lat = result->request.spec.metric == METRIC_LAT;
-	const struct rate rate = rank_rate(result, lat ? result_sender(result) : authority);
+	const struct rate rate = rank_rate(result, result_authority(result));
 	struct latency latency;
 	uint64_t messages = rate.messages;
 
-	if (lat)
+	if (result->request.spec.metric == METRIC_LAT)
 		messages = result_latency(result, &latency) ? latency.samples : 0;
 	return rate.seconds >= STEADY_SECONDS && messages >= STEADY_MESSAGES;
 }

@@ -101,9 +101,9 @@ void rank_result_pack(const struct rank_result *rank, struct buf *to);
 int rank_result_unpack(struct rank_result *ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
 
 /*
- * Which rank's counts make the figure: the sender's when its completions mean delivery, else the receiver's if it counts
- * and took a window, else the sender's. The sender is the first active rank, the receiver the first that is not; NULL
- * when there is none.
+ * Which rank's counts make the figure: the sender's in latency tests and when its completions mean delivery, else the
+ * receiver's if it counts and took a window, else the sender's. The sender is the first active rank, the receiver the
+ * first that is not; NULL when there is none.
  */
 const struct rank_result *result_authority(const struct result *result);
 const struct rank_result *result_sender(const struct result *result);
@@ -124,16 +124,13 @@ bool worker_has_window(const struct worker_result *worker);
 /* How this side's window was taken, over its workers. */
 struct window {
 	double begin_skew, end_skew; /* spread of the workers' begin instants and of their end instants, s */
-	double edge_error; /* outstanding at the two edges / counted; NAN when nothing was, and where nothing is sent */
+	double edge_error; /* messages that the edges may have cut / counted; NAN when nothing was, and for latency */
 	double edge_bracket; /* widest bracket in which an edge was taken, s */
 	double seconds; /* as in struct rate */
 	int64_t begin_ns, end_ns; /* earliest begin, latest end, in rank 0's clock */
 };
-bool rank_window(const struct rank_result *rank, struct window *ret); /* false when no worker took one */
-
-/* The larger of the two skews, s, 0 without a window, and edge_error of the above (NAN without a count). */
-double rank_window_skew(const struct rank_result *rank);
-double rank_edge_error(const struct rank_result *rank);
+/* False when no worker took one. */
+bool rank_window(const struct result *result, const struct rank_result *rank, struct window *ret);
 
 /* CPU time of this side's workers inside their windows, s, and in percent of the windows: 100 = one core busy. */
 struct cpu_time {
@@ -146,6 +143,9 @@ bool rank_cpu(const struct rank_result *rank,
 /* Per-interval total rate of a side in Gb/s: the number of whole intervals all workers have, at most RESULT_INTERVALS. */
 unsigned rank_intervals(const struct result *result, const struct rank_result *rank, double gbps[RESULT_INTERVALS],
 			double *interval_seconds);
+
+/* What makes 10^6 messages/s out of 10^9 bit/s of them. */
+double rate_mpps_of_gbps(const struct spec *spec);
 
 /* Steadiness: spread of the above, nearest rank. False when fewer than ten whole intervals. */
 struct steadiness {
@@ -176,6 +176,7 @@ struct latency {
 bool result_latency(const struct result *result, struct latency *ret); /* false when there is no sample */
 bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		    struct latency *ret); /* of one worker */
+uint64_t result_unanswered(const struct result *result); /* samples that the sender's workers gave up */
 /* All samples of the sender, ns as measured, into an initialised histogram; false when there is none. */
 bool result_hist(const struct result *result, struct hist *into);
 

@@ -97,3 +97,13 @@ bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 	latency_of(spec, worker->hist, ret);
 	return true;
 }
+
+uint64_t result_unanswered(const struct result *result)
+{
+	const struct rank_result *sender = result_sender(result);
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; sender && i < sender->workers; i++)
+		count += sender->worker[i].timeouts;
+	return count;
+}

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/hist.h"
+#include "spec/clean.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,10 +90,17 @@ static void pack_error(const struct error *error, struct buf *to)
 	buf_put_string(to, error->text);
 }
 
+/* Texts of a peer end up before people and in documents. */
+static void unpack_text(char *ret, size_t size, struct cursor *from)
+{
+	cursor_string(from, ret, size);
+	text_clean(ret, ret, size);
+}
+
 static void unpack_error(struct error *ret, struct cursor *from)
 {
 	ret->code = (int)cursor_u32(from);
-	cursor_string(from, ret->text, sizeof(ret->text));
+	unpack_text(ret->text, sizeof(ret->text), from);
 	if (ret->code > 0)
 		from->failed = -EPROTO;
 }
@@ -117,9 +125,9 @@ static void unpack_facts(struct facts *ret, struct cursor *from)
 	for (uint32_t i = 0; i < count && !from->failed; i++) {
 		struct fact *fact = &ret->fact[i];
 
-		cursor_string(from, fact->key, sizeof(fact->key));
-		cursor_string(from, fact->label, sizeof(fact->label));
-		cursor_string(from, fact->value, sizeof(fact->value));
+		unpack_text(fact->key, sizeof(fact->key), from);
+		unpack_text(fact->label, sizeof(fact->label), from);
+		unpack_text(fact->value, sizeof(fact->value), from);
 		fact->number = get_bool(from);
 		ret->count = i + 1;
 	}
@@ -201,8 +209,8 @@ int rank_result_unpack(struct rank_result *ret, struct cursor *from)
 	struct rank_result rank = { 0 };
 	int rc;
 
-	cursor_string(from, rank.host, sizeof(rank.host));
-	cursor_string(from, rank.version, sizeof(rank.version));
+	unpack_text(rank.host, sizeof(rank.host), from);
+	unpack_text(rank.version, sizeof(rank.version), from);
 	unpack_fields(&rank, rank_fields, COUNT(rank_fields), from);
 	unpack_facts(&rank.facts, from);
 	unpack_error(&rank.error, from);

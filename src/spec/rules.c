@@ -105,7 +105,7 @@ static int resolve_driver(struct request *request, const struct request_host *ho
 
 static void resolve_verb(struct spec *spec)
 {
-	const uint32_t legal = transport_verbs(spec->transport, spec->metric);
+	const uint32_t legal = transport_verbs(spec->transport);
 
 	if (spec->verb == VERB_AUTO)
 		spec->verb = legal & (1u << VERB_WRITE) ? VERB_WRITE : VERB_SEND;

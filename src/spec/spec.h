@@ -119,8 +119,8 @@ int spec_check(const struct spec *spec, struct error *err);
  */
 int request_admits(const struct request *server, const struct spec *test, struct error *err);
 
-/* Legal verbs of a transport as a bit mask (1 << enum verb) for a metric; 0 = the transport has none. */
-uint32_t transport_verbs(enum transport transport, enum metric metric);
+/* Legal verbs of a transport as a bit mask (1 << enum verb); 0 = the transport has none. */
+uint32_t transport_verbs(enum transport transport);
 bool transport_is_socket(enum transport transport);
 
 /* Whether the passive side takes part in each message (send, write_imm: it posts receives). */

@@ -21,7 +21,7 @@ def disturbed(results):
 
 @pytest.fixture
 def measured(measure):
-    """measured(*options) → the connection of a run that had its window; a machine that is busy may need several runs."""
+    """measured(*options) → the connection of a run that had its window; a busy machine may need several runs."""
     def call(*options, **more):
         for _ in range(6):
             document = measure(*options, **more)

@@ -267,9 +267,53 @@ def test_a_stopped_server_is_named_by_its_client(server, start):
     begin = time.monotonic()
     os.kill(stopped, signal.SIGSTOP)
     result = running.wait(12)
-    assert time.monotonic() - begin < 6 * SCALE
+    assert time.monotonic() - begin < 5 * SCALE
     os.kill(stopped, signal.SIGCONT)
     assert result.rc == 1 and "host 'localhost' has been silent for" in result.stderr
+
+
+def test_ctrl_c_at_the_servers_terminal_ends_the_test_in_order(server, start):
+    """It reaches the whole process group at once: the client still gets what was measured."""
+    process, port = server()
+    running = start('-n', 'localhost', '--port', port, *LONG, '-R', '0.2')
+    started_traffic(running)
+    os.killpg(process.pid, signal.SIGINT)
+    result = running.wait(10)
+    assert result.rc == 130 and 'BW' in result.stdout, result
+    assert process.wait(10).rc == 0
+
+
+def test_a_second_signal_ends_the_server_at_once(server, start):
+    process, port = server()
+    running = start('-n', 'localhost', '--port', port, *LONG, '-R', '0.2')
+    started_traffic(running)
+    os.kill(serving_child(process), signal.SIGSTOP)  # it cannot end in order
+    begin = time.monotonic()
+    process.send(signal.SIGTERM)
+    time.sleep(0.3)  # else the two are one to the kernel
+    process.send(signal.SIGTERM)
+    assert process.wait(10).rc == 0
+    assert time.monotonic() - begin < 2 * SCALE
+    assert running.wait(10).rc == 1
+
+
+@pytest.mark.parametrize('which', ['parent', 'child', 'both'])
+def test_a_stopped_server_that_the_client_started(start, which):
+    """It is named within 5 s, and nothing is left of it; a parent that is stopped is missed at the end only."""
+    running = start('-n', 'localhost', '-r', 'null', '-D', '1' if which == 'parent' else '30', '-w', '0', '-R', '0.2')
+    started_traffic(running)
+    [parent] = children(running.pid)
+    [child] = children(parent)
+    begin = time.monotonic()
+    for pid in {'parent': [parent], 'child': [child], 'both': [parent, child]}[which]:
+        os.kill(pid, signal.SIGSTOP)
+    result = running.wait(12)  # fails when a process is left
+    assert time.monotonic() - begin < 5 * SCALE
+    if which == 'parent':
+        assert result.rc == 0, result
+    else:
+        lines = result.stderr.strip().splitlines()
+        assert result.rc == 1 and "fabperf: host 'localhost' has been silent for" in lines[-1], result
 
 
 @pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGSTOP])
@@ -382,6 +426,36 @@ def test_an_unknown_name(client, free_port):
 
 def test_a_host_that_would_be_an_option(run):
     sentence(run('--host=-oProxyCommand=touch /nowhere', *QUICK), '-oProxyCommand=touch /nowhere')
+
+
+# --- Ctrl-C on the way ---
+
+def interrupted(process, text='interrupted'):
+    """Ctrl-C ends a client that waits, in time and with one sentence."""
+    time.sleep(0.5)  # it waits by then; if not, it is interrupted earlier, to the same end
+    begin = time.monotonic()
+    process.send(signal.SIGINT)
+    result = process.wait(10)
+    assert time.monotonic() - begin < 2 * SCALE
+    assert result.rc == 130 and result.stderr.strip().splitlines() == [f'fabperf: {text}'], result
+
+
+def test_ctrl_c_while_what_listens_says_nothing(other, start):
+    interrupted(start('-n', '127.0.0.1', '--port', other(None), *QUICK))
+
+
+def test_ctrl_c_while_a_server_is_busy(server, start):
+    process, port = server()
+    first = start('-n', 'localhost', '--port', port, *LONG, '-R', '0.2')
+    started_traffic(first)
+    interrupted(start('-n', 'localhost', '--port', port, *QUICK))
+    assert first.stop(signal.SIGINT).rc == 130
+    assert process.stop().rc == 0
+
+
+def test_ctrl_c_while_a_server_starts(start, free_port, tmp_path):
+    path = script(tmp_path, 'exec cat')
+    interrupted(start('-n', 'localhost', '--port', free_port(), '--server_exe', path, *QUICK))
 
 
 # --- starting one here ---

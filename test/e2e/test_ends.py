@@ -12,21 +12,23 @@ from processes import SCALE, marked
 NULL = ('-r', 'null', '-w', '0')
 QUICK = (*NULL, '-D', '0.1')
 LONG = (*NULL, '-D', '30', '-R', '0.2')
-KINDS = {'null': ('-r', 'null', '--null_rate', '10G'), 'null loss': ('-r', 'null', '--null_loss', '0.1', '--null_rate', '10G'),
+KINDS = {'null': ('-r', 'null', '--null_rate', '10G'),
+         'null loss': ('-r', 'null', '--null_loss', '0.1', '--null_rate', '10G'),
          'tcp': ('-c', 'TCP'), 'tcp polling': ('-c', 'TCP', '--events', 'off'), 'udp': ('-c', 'UDP')}
 
 
 @pytest.fixture
 def use(run):
     """use(port, *options) → Result of a client of the server at that port; it never starts one."""
-    return lambda port, *options, **more: run('-n', 'localhost', '--port', port, '--launch_server', 'off', *options, **more)
+    return lambda port, *options: run('-n', 'localhost', '--port', port, '--launch_server', 'off', *options)
 
 
 @pytest.fixture
 def client(start):
     """client(port, *options) → Process of a client of the server at that port, once its traffic runs."""
     def call(port, *options):
-        process = start('-n', 'localhost', '--port', port, '--launch_server', 'off', '-w', '0', '-D', '30', '-R', '0.2', *options)
+        words = ('-n', 'localhost', '--port', port, '--launch_server', 'off', '-w', '0', '-D', '30', '-R', '0.2')
+        process = start(*words, *options)
         process.until('Gb/s', 'stderr')
         return process
     return call

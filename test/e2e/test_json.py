@@ -1,4 +1,4 @@
-"""The result document in every way that a run can end: complete, valid, with the right status, and nothing beside it."""
+"""The result document in every way that a run can end: complete, valid, with the right status, nothing beside it."""
 import json
 import os
 import re
@@ -114,7 +114,8 @@ def test_the_default_file_is_named_after_the_time(run, free_port, tmp_path):
 # --- refusals and what cannot be reached ---
 
 @pytest.mark.parametrize('options, part', [
-    (('-r', 'null', '-c', 'TCP'), '-c TCP does not go with -r null'), (('-c', 'UD', '-r', 'null', '-v', 'read'), '-v read'),
+    (('-r', 'null', '-c', 'TCP'), '-c TCP does not go with -r null'),
+    (('-c', 'UD', '-r', 'null', '-v', 'read'), '-v read'),
     (('-r', 'null', '-s', '16', '-v', 'atomic_fa'), 'atomic'), (('-r', 'null', '--gso', 'on'), '--gso'),
     (('-r', 'null', '-D', '1', '-i', '5'), 'exclude each other'), (('-r', 'null', '-C', '1000'), '1000'),
     (('-c', 'TCP', '-d', 'no-such-if'), 'no-such-if'),
@@ -127,11 +128,11 @@ def test_refusals(run, free_port, options, part):
 
 
 def test_the_server_refuses(run, serve):
-    process, port = serve('--memory_limit', '1M')
+    process, port = serve('--memory_limit', '16M')
     words = ('-n', 'localhost', '--port', port, '--launch_server', 'off', '--print_json_results', *QUICK)
     result = run(*words, '-s', '1M')
     assert result.rc == 1
-    failed(check(result.stdout), '--memory_limit', '1 MiB')
+    failed(check(result.stdout), '--memory_limit', '16 MiB')
     assert run(*words, '-s', '64').rc == 0
     assert process.stop().rc == 0
 
@@ -144,8 +145,10 @@ def test_the_server_has_conditions(run, serve):
 
 
 @pytest.mark.parametrize('host, options, parts', [
-    ('no-such-host.invalid', (), ('no-such-host.invalid',)), ('localhost', ('--launch_server', 'disable'), ('localhost',)),
-    ('127.0.0.1', ('--launch_server', 'off'), ('127.0.0.1',)), ('192.0.2.1', ('--launch_server', 'off'), ('192.0.2.1',)),
+    ('no-such-host.invalid', (), ('no-such-host.invalid',)),
+    ('localhost', ('--launch_server', 'disable'), ('localhost',)),
+    ('127.0.0.1', ('--launch_server', 'off'), ('127.0.0.1',)),
+    ('192.0.2.1', ('--launch_server', 'off'), ('192.0.2.1',)),
     ('192.0.2.1', ('--ssh', 'sleep 30 ;'), ('192.0.2.1',)), ('192.0.2.1', ('--ssh', '/no/such/ssh'), ('/no/such/ssh',)),
 ])
 def test_a_host_that_is_not_reached(run, free_port, host, options, parts):

@@ -1,4 +1,4 @@
-"""Where the workers run: the cores that were asked for, others where that is possible, and what the report says of it."""
+"""Where the workers run: the cores that were asked for, others where possible, and what the report says of it."""
 import os
 import re
 
@@ -30,7 +30,7 @@ def refused(result, *parts):
 
 @pytest.fixture
 def refusal(run, free_port):
-    """refusal(*options, program=()) → Result of a client that must not get as far as traffic."""
+    """refusal(*options) → Result of a client that must not get as far as traffic."""
     return lambda *options: run('-n', 'localhost', '--port', free_port(), *QUICK, *options)
 
 

@@ -18,14 +18,15 @@ LIVE = re.compile(r'^\[ *(\d+\.\d)s\]  (\S+) Gb/s  (\S+) Mpps$', re.M)
 
 @pytest.fixture
 def on_terminal(fabperf, free_port):
-    """on_terminal(*options, stdout=True, term='xterm') → (exit status, what the terminal got, stdout when it is a pipe)."""
+    """on_terminal(*options, stdout=True, term='xterm') → (exit status, what the terminal got, what a pipe got)."""
     def call(*options, stdout=True, term='xterm'):
         leader, follower = pty.openpty()
         mark = os.urandom(16).hex()
         environment = {**os.environ, 'TERM': term, MARK: mark}
         words = [str(word) for word in (fabperf, '-n', 'localhost', '--port', free_port(), *options)]
-        process = subprocess.Popen(words, stdin=follower, stdout=follower if stdout else subprocess.PIPE, stderr=follower,
-                                   env=environment, start_new_session=True)
+        output = follower if stdout else subprocess.PIPE
+        process = subprocess.Popen(words, stdin=follower, stdout=output, stderr=follower, env=environment,
+                                   start_new_session=True)
         os.close(follower)
         shown = read_all(leader, time.monotonic() + 30 * SCALE)
         os.close(leader)
@@ -111,7 +112,8 @@ def test_live_lines(run, free_port, options):
 
 def test_live_lines_show_the_true_rate(run, free_port):
     """What they add up to is never more than the link has carried, and as much where the worker was not held up."""
-    result = run('-n', 'localhost', '--port', free_port(), '-r', 'null', '-D', '2.1', '-w', '0', '-R', '0.5', '--null_rate', '10G')
+    words = ('-r', 'null', '-D', '2.1', '-w', '0', '-R', '0.5', '--null_rate', '10G')
+    result = run('-n', 'localhost', '--port', free_port(), *words)
     carried, at, shares = 0, 0, []
     for now, gbps, _ in LIVE.findall(result.stderr):
         carried += float(gbps) * (float(now) - at)

@@ -77,8 +77,10 @@ def test_sizes(measured, transport, metric, size, host, qps, workers, options):
     ('UDP', ('--gso', 'on', '-s', '64')), ('UDP', ('--gso', 'off', '-s', '64')),
     ('UDP', ('--gso', 'off', '-s', '1472', '-q', '3')), ('UDP', ('--gso', 'on', '-s', '1')),
     ('UDP', ('--sock_buf', '16K')), ('UDP', ('--post_batch', '1')), ('UDP', ('--post_batch', '1024', '-s', '64')),
-    ('UDP', ('-s', '65507', '--sock_buf', '256K')), ('TCP', ('--sock_buf', '4K')), ('TCP', ('--sock_buf', '4K', '-s', '64K')),
-    ('TCP', ('--zerocopy', 'on')), ('TCP', ('--post_batch', '1', '-s', '1')), ('TCP', ('--post_batch', '7', '-s', '100')),
+    ('UDP', ('-s', '65507', '--sock_buf', '256K')), ('TCP', ('--sock_buf', '4K')),
+    ('TCP', ('--sock_buf', '4K', '-s', '64K')),
+    ('TCP', ('--zerocopy', 'on')), ('TCP', ('--post_batch', '1', '-s', '1')),
+    ('TCP', ('--post_batch', '7', '-s', '100')),
     ('TCP', ('--working_set', '1M', '-s', '64K')), ('TCP', ('-s', '16M')), ('TCP', ('-q', '40', '-s', '4K')),
     ('UDP', ('-q', '40', '-s', '4K')), ('TCP', ('--end_margin', '100ms', '-R', '100ms')), ('UDP', ('-w', '0.1')),
 ])
@@ -88,13 +90,17 @@ def test_options(measured, transport, options):
 
 
 @pytest.mark.parametrize('transport', ['TCP', 'UDP'])
-@pytest.mark.parametrize('options', [('--events', 'on'), ('--events', 'off'), ('-q', '3', '-N', '2'), ('--sock_buf', '4K')])
+@pytest.mark.parametrize('options', [
+    ('--events', 'on'), ('--events', 'off'), ('-q', '3', '-N', '2'), ('--sock_buf', '4K'),
+])
 def test_latency_options(measured, transport, options):
     check_latency(measured('-c', transport, '-m', 'lat', *SHORT, *options, timeout=TIMEOUT_S))
 
 
 @pytest.mark.parametrize('transport', ['TCP', 'UDP'])
-@pytest.mark.parametrize('options', [('-s', '1'), ('-s', '1000', '-q', '3', '-N', '2'), ('--events', 'off', '-s', '8K')])
+@pytest.mark.parametrize('options', [
+    ('-s', '1'), ('-s', '1000', '-q', '3', '-N', '2'), ('--events', 'off', '-s', '8K'),
+])
 @pytest.mark.parametrize('iterations', [1, 7, 1003])
 def test_iterations_are_sent_exactly(measured, transport, options, iterations):
     results = measured('-c', transport, '-w', '0', '-i', iterations, *options, timeout=TIMEOUT_S)

@@ -3,8 +3,10 @@
 #define TEST_COMM_PAIR_H
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "orch/comm.h"
 #include "orch/frame.h"
+#include "orch/hello.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -37,6 +39,9 @@ static inline int64_t in_seconds(double seconds)
 	return clock_now(&pair_clock) + (int64_t)(seconds * 1e9);
 }
 
+/* So many seconds from now. */
+#define within(seconds) (&(const struct patience){ .clock = &pair_clock, .deadline_ns = in_seconds(seconds) })
+
 /* Two connected TCP sockets. */
 static inline void tcp_pair(int fds[2])
 {
@@ -55,6 +60,22 @@ static inline void tcp_pair(int fds[2])
 	close(listening);
 }
 
+/* A server's side of the hellos: welcomes the client that says hello. Takes over fd. */
+static inline int welcome(int fd, const struct patience *until, struct comm **ret, struct error *err)
+{
+	struct hello hello;
+	int rc = hello_prepare(fd, err);
+
+	if (!rc)
+		rc = hello_receive(fd, until, &hello, err);
+	if (!rc)
+		rc = hello_answer(fd, FRAME_WELCOME, "", until, err);
+	if (!rc)
+		return comm_tcp_open(fd, 1, hello.host, until->clock, ret, err);
+	close(fd);
+	return rc;
+}
+
 /* Rank 1 in a thread of its own. Its function may not assert: it returns 0 or a line number. */
 struct peer {
 	pthread_t thread;
@@ -70,7 +91,7 @@ static inline void *peer_main(void *arg)
 	struct peer *peer = arg;
 	struct comm *comm;
 
-	peer->rc = comm_tcp_server(peer->fd, NULL, &pair_clock, in_seconds(5), &comm, &peer->err);
+	peer->rc = welcome(peer->fd, within(5), &comm, &peer->err);
 	if (peer->rc)
 		return NULL;
 	peer->rc = peer->run(comm, peer->arg);
@@ -87,7 +108,7 @@ static inline struct comm *pair_open(struct peer *peer, int (*run)(struct comm *
 	tcp_pair(fds);
 	*peer = (struct peer){ .fd = fds[1], .run = run, .arg = arg };
 	assert_int_equal(pthread_create(&peer->thread, NULL, peer_main, peer), 0);
-	if (comm_tcp_client(fds[0], "peer", &pair_clock, in_seconds(5), &comm, &err))
+	if (comm_tcp_client(fds[0], "peer", within(5), &comm, &err))
 		fail_msg("%s", err.text);
 	return comm;
 }
@@ -135,7 +156,7 @@ static inline int open_by_hand(struct comm **ret)
 
 	tcp_pair(fds);
 	send_hello(fds[1], FRAME_WELCOME, COMM_PROTOCOL, "0.0", "byhand");
-	if (comm_tcp_client(fds[0], "byhand", &pair_clock, in_seconds(5), ret, &err))
+	if (comm_tcp_client(fds[0], "byhand", within(5), ret, &err))
 		fail_msg("%s", err.text);
 	return fds[1];
 }

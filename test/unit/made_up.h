@@ -198,6 +198,27 @@ static inline void make_doubtful(struct result *result)
 	error_set(&result->rank[0].worker[0].error, -EIO, "a completion reported an error");
 }
 
+/* Few large messages, and a client that began 438 ms late: the figure is too low and blurred by whole messages. */
+static inline void make_late_tcp(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_TCP, VERB_SEND, METRIC_BW, 64 << 20);
+	request.spec.duration_ns = SECOND;
+	make(result, &request, 1);
+	result->rank[1].counts_received = true;
+	for (unsigned i = 0; i < 2; i++) {
+		struct worker_result *worker = &result->rank[i].worker[0];
+
+		worker->end_ns = worker->begin_ns + SECOND;
+		worker->cpu_user_ns = worker->cpu_system_ns = SECOND / 4;
+	}
+	result->rank[0].worker[0].begin_ns += 438000000;
+	result->rank[0].worker[0].sent = 12;
+	result->rank[1].worker[0].received = 13;
+	result->rank[0].worker[0].total_sent = result->rank[1].worker[0].total_received = 40;
+}
+
 static inline void make_many_workers(struct result *result)
 {
 	struct request request;

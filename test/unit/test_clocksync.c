@@ -44,7 +44,7 @@ static int path_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t
 	return 0;
 }
 
-static const struct comm_ops path_ops = { .name = "simulated", .ping = path_ping };
+static const struct comm_ops path_ops = { .ping = path_ping };
 
 static struct path path_make(int64_t offset_ns, int64_t there_ns, int64_t back_ns, int64_t spread_ns)
 {

@@ -22,7 +22,7 @@ static pid_t fork_peer(int *ret_fd)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing behind */
 		close(fds[0]);
-		if (!comm_tcp_server(fds[1], NULL, &pair_clock, in_seconds(5), &comm, &err))
+		if (!welcome(fds[1], within(5), &comm, &err))
 			pause();
 		_exit(1);
 	}
@@ -37,7 +37,7 @@ static struct comm *join_peer(int fd)
 	struct error err = { 0 };
 	struct comm *comm = NULL;
 
-	if (comm_tcp_client(fd, "child", &pair_clock, in_seconds(5), &comm, &err))
+	if (comm_tcp_client(fd, "child", within(5), &comm, &err))
 		fail_msg("%s", err.text);
 	return comm;
 }
@@ -166,6 +166,7 @@ static const struct nonsense {
 	{ "FABP\x05\0\0\0\1\0\0\1", 12, "a bcast frame announces 16777217 bytes where at most 16777216 are allowed" },
 	{ "FABP\x05\0\0\0\xff\xff\xff\xff", 12, "announces 4294967295 bytes" },
 	{ "FABP\x09\0\0\0\4\0\0\0", 12, "a ping frame announces 4 bytes where 8 are allowed" },
+	{ "FABP\x08\0\0\0\x0d\0\0\0", 12, "a note frame announces 13 bytes where 12 are allowed" },
 	{ "FABP\x0b\0\0\0\1\0\0\0", 12, "a beat frame announces 1 bytes where 0 are allowed" },
 	{ "FABP\1\0\0\0\0\0\0\0", 12, "a hello frame came where none is allowed" },
 	{ "FABP\x0a\0\0\0\x18\0\0\0\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 36, "a ping that was not sent" },
@@ -195,14 +196,14 @@ static void malformed_notes_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds); i++) {
-		char frame[] = "FABP\x08\0\0\0\x0e\0\0\0K\0\0\0\0\0\0\0\0\0\0\0\0\0";
+		char frame[] = "FABP\x08\0\0\0\x0c\0\0\0K\0\0\0\0\0\0\0\0\0\0\0";
 		struct error err = { 0 };
 		struct comm *comm;
 		struct note note;
 		const int fd = open_by_hand(&comm);
 
 		frame[12] = kinds[i];
-		send_all(fd, frame, 26);
+		send_all(fd, frame, 24);
 		assert_int_equal(comm_wait(comm, 3 * SECOND, &note, &err), -EPROTO);
 		assert_text(&err, -EPROTO, "host 'byhand' sent a malformed note");
 		comm_close(comm);
@@ -243,7 +244,7 @@ static void a_flood_is_cut_off(void **state)
 	(void)state;
 	flood(FRAME_BCAST, 0, "more bcast messages came than may wait");
 	flood(FRAME_EXCHANGE, COMM_MAX_FRAME, "more exchange messages came than may wait");
-	flood(FRAME_NOTE, 14, "more note messages came than may wait");
+	flood(FRAME_NOTE, 12, "more note messages came than may wait");
 }
 
 /* What a server may get instead of a hello. */
@@ -256,18 +257,18 @@ static void clients_that_say_no_hello_are_refused(void **state)
 	(void)state;
 	tcp_pair(fds);
 	send_all(fds[0], "SSH-2.0-OpenSSH_9.2p1 Debian\r\n", 30);
-	assert_int_equal(comm_tcp_server(fds[1], NULL, &pair_clock, in_seconds(5), &comm, &err), -EPROTO);
+	assert_int_equal(welcome(fds[1], within(5), &comm, &err), -EPROTO);
 	assert_text(&err, -EPROTO, "not a fabperf frame");
 	close(fds[0]);
 	error_clear(&err);
 	tcp_pair(fds);
-	assert_int_equal(comm_tcp_server(fds[1], NULL, &pair_clock, in_seconds(0.1), &comm, &err), -ETIMEDOUT);
+	assert_int_equal(welcome(fds[1], within(0.1), &comm, &err), -ETIMEDOUT);
 	assert_text(&err, -ETIMEDOUT, "did not say hello in time");
 	close(fds[0]);
 	error_clear(&err);
 	tcp_pair(fds);
 	close(fds[0]);
-	assert_int_equal(comm_tcp_server(fds[1], NULL, &pair_clock, in_seconds(5), &comm, &err), -ECONNRESET);
+	assert_int_equal(welcome(fds[1], within(5), &comm, &err), -ECONNRESET);
 }
 
 /* What a client may find instead of a server. */
@@ -280,18 +281,18 @@ static void other_servers_are_not_mistaken_for_ours(void **state)
 	(void)state;
 	tcp_pair(fds);
 	send_all(fds[1], "220 mail ESMTP\r\n", 16);
-	assert_int_equal(comm_tcp_client(fds[0], "mail", &pair_clock, in_seconds(5), &comm, &err), -EPROTO);
+	assert_int_equal(comm_tcp_client(fds[0], "mail", within(5), &comm, &err), -EPROTO);
 	assert_text(&err, -EPROTO, "what listens on host 'mail' is not a fabperf server: ");
 	close(fds[1]);
 	error_clear(&err);
 	tcp_pair(fds);
-	assert_int_equal(comm_tcp_client(fds[0], "mute", &pair_clock, in_seconds(0.1), &comm, &err), -ETIMEDOUT);
+	assert_int_equal(comm_tcp_client(fds[0], "mute", within(0.1), &comm, &err), -ETIMEDOUT);
 	assert_text(&err, -ETIMEDOUT, "what listens on host 'mute' did not answer");
 	close(fds[1]);
 	error_clear(&err);
 	tcp_pair(fds);
 	close(fds[1]);
-	assert_int_equal(comm_tcp_client(fds[0], "shut", &pair_clock, in_seconds(5), &comm, &err), -ECONNRESET);
+	assert_int_equal(comm_tcp_client(fds[0], "shut", within(5), &comm, &err), -ECONNRESET);
 	assert_text(&err, -ECONNRESET, "what listens on host 'shut' closed the connection");
 }
 

@@ -116,8 +116,9 @@ static void types_are_allowed_by_phase(void **state)
 	(void)state;
 	for (unsigned phase = 0; phase < 3; phase++) {
 		for (unsigned type = 0; type < FRAME_TYPES + 2; type++) {
-			static const uint8_t zeroes[32];
-			const size_t len = type == FRAME_PING ? 8 : type == FRAME_PONG ? 24 : 0;
+			static const uint8_t zeroes[32],
+				exact[] = { [FRAME_NOTE] = 12, [FRAME_PING] = 8, [FRAME_PONG] = 24 };
+			const size_t len = type < sizeof(exact) ? exact[type] : 0;
 			const bool allowed = type < FRAME_TYPES && (phases[phase] & FRAME_MASK(type));
 			struct frame_reader reader;
 			struct buf frame = BUF_INIT;

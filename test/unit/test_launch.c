@@ -2,6 +2,7 @@
 #include "orch/launch.h"
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "orch/comm.h"
 #include "orch/reach.h"
 
@@ -23,6 +24,9 @@ static int64_t in_seconds(double seconds)
 {
 	return clock_now(&test_clock) + (int64_t)(seconds * 1e9);
 }
+
+/* So many seconds from now. */
+#define within(seconds) (&(const struct patience){ .clock = &test_clock, .deadline_ns = in_seconds(seconds) })
 
 static void words_are_split_as_a_shell_would(void **state)
 {
@@ -174,7 +178,7 @@ static void a_started_process_is_heard_and_ends_with_its_stdin(void **state)
 	const int64_t limit = in_seconds(4);
 
 	(void)state;
-	assert_int_equal(ready_wait(launch, in_seconds(5), &ready, NULL), 0);
+	assert_int_equal(ready_wait(launch, within(5), &ready, NULL), 0);
 	assert_int_equal(ready.port, 99);
 	launch_stop(launch, &why);
 	assert_true(clock_now(&test_clock) < limit);
@@ -192,14 +196,14 @@ static void an_early_end_and_a_late_one_are_told_apart(void **state)
 	int status;
 
 	(void)state;
-	assert_int_equal(ready_wait(launch, in_seconds(5), &ready, &err), -ECHILD);
-	assert_int_equal(launch_wait(launch, in_seconds(5), &status), 0);
+	assert_int_equal(ready_wait(launch, within(5), &ready, &err), -ECHILD);
+	assert_int_equal(launch_wait(launch, within(5), &status), 0);
 	assert_int_equal(local_explain(launch, status, &request, &err), -ECHILD);
 	assert_non_null(strstr(err.text, "(exit status 7): my trouble"));
 	launch_stop(launch, NULL);
 	launch = start_shell("exec cat");
-	assert_int_equal(ready_wait(launch, in_seconds(0.1), &ready, NULL), -ETIMEDOUT);
-	assert_int_equal(launch_wait(launch, in_seconds(0.1), &status), -ETIMEDOUT);
+	assert_int_equal(ready_wait(launch, within(0.1), &ready, NULL), -ETIMEDOUT);
+	assert_int_equal(launch_wait(launch, within(0.1), &status), -ETIMEDOUT);
 	launch_stop(launch, NULL);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -212,7 +216,7 @@ static void the_log_is_bounded_and_its_end_is_kept_whole(void **state)
 		start_shell("i=0; while [ $i -lt 2000 ]; do echo line $i of the log; i=$((i + 1)); done >&2");
 
 	(void)state;
-	assert_int_equal(launch_wait(launch, in_seconds(20), &status), 0);
+	assert_int_equal(launch_wait(launch, within(20), &status), 0);
 	launch_log(launch, text, sizeof(text));
 	assert_non_null(strstr(text, "line 1999 of the log"));
 	assert_memory_equal(text, "line ", 5);
@@ -220,7 +224,7 @@ static void the_log_is_bounded_and_its_end_is_kept_whole(void **state)
 	assert_false(launch_log_has(launch, "line 2000 of"));
 	launch_stop(launch, NULL);
 	launch = start_shell("head -c 1000000 /dev/zero | tr '\\0' x >&2; true");
-	assert_int_equal(launch_wait(launch, in_seconds(20), &status), 0);
+	assert_int_equal(launch_wait(launch, within(20), &status), 0);
 	launch_log(launch, text, sizeof(text));
 	assert_true(strlen(text) < sizeof(text));
 	launch_stop(launch, NULL);

@@ -184,8 +184,6 @@ static void names_are_unique(void **state)
 		}
 		assert_int_equal(option_find(a->key), (int)i);
 		assert_int_equal(option_find_letter(a->letter), a->letter ? (int)i : -1);
-		if (a->json)
-			assert_int_equal(option_find_json(a->json), (int)i);
 	}
 }
 
@@ -300,8 +298,6 @@ static void names_are_found_in_any_spelling(void **state)
 	assert_int_equal(option_find(""), -1);
 	assert_int_equal(option_find_letter('\0'), -1);
 	assert_int_equal(option_find_letter('?'), -1);
-	assert_int_equal(option_find_json("MSGSIZE"), option_find("msg_size"));
-	assert_int_equal(option_find_json("msg_size"), -1);
 }
 
 static void near_names(void **state)

@@ -83,6 +83,9 @@ static void test_authority(void **state)
 	assert_ptr_equal(result_authority(&result), &result.rank[0]);
 	result.rank[0].delivery = false;
 	assert_ptr_equal(result_authority(&result), &result.rank[1]);
+	result.request.spec.metric = METRIC_LAT;
+	assert_ptr_equal(result_authority(&result), &result.rank[0]);
+	result.request.spec.metric = METRIC_BW;
 	result.rank[1].counts_received = false;
 	assert_ptr_equal(result_authority(&result), &result.rank[0]);
 	result_release(&result);
@@ -113,23 +116,55 @@ static void test_window(void **state)
 	result.rank[0].worker[0].cpu_user_ns = 500000000;
 	result.rank[0].worker[1].cpu_system_ns = 499996000;
 	result.rank[0].clock_offset_ns = 250;
-	assert_true(rank_window(&result.rank[0], &window));
+	assert_true(rank_window(&result, &result.rank[0], &window));
 	NEAR(window.begin_skew, 3e-6);
 	NEAR(window.end_skew, 5e-6);
 	NEAR(window.edge_error, 0.01);
 	NEAR(window.edge_bracket, 900e-9);
 	assert_int_equal(window.begin_ns, 1000000000 - 250);
 	assert_int_equal(window.end_ns, 2000000000 - 250);
-	NEAR(rank_window_skew(&result.rank[0]), 5e-6);
-	NEAR(rank_edge_error(&result.rank[0]), 0.01);
-	assert_true(isnan(rank_edge_error(&result.rank[1])));
 	assert_true(rank_cpu(&result.rank[0], &cpu));
 	NEAR(cpu.user, 0.5);
 	NEAR(cpu.system, 0.499996);
 	NEAR(cpu.percent, 50.0);
 	result.rank[1].worker[0].end_ns = result.rank[1].worker[1].end_ns = 0;
-	assert_false(rank_window(&result.rank[1], &window));
+	assert_false(rank_window(&result, &result.rank[1], &window));
 	assert_false(rank_cpu(&result.rank[1], &cpu));
+	result_release(&result);
+}
+
+static double edge_error_of(const struct result *result, unsigned rank)
+{
+	struct window window;
+
+	assert_true(rank_window(result, &result->rank[rank], &window));
+	return window.edge_error;
+}
+
+/* What an edge may cut: what is outstanding at the sender; of a stream and at the receiver a message a QP. */
+static void test_edge_error(void **state)
+{
+	struct result result;
+
+	(void)state;
+	make(&result, 2, false);
+	for (unsigned w = 0; w < 2; w++) {
+		result.rank[0].worker[w].sent = 500;
+		result.rank[0].worker[w].edge_begin = result.rank[0].worker[w].edge_end = 5;
+		result.rank[1].worker[w].received = 400;
+		result.rank[0].worker[w].qps = result.rank[1].worker[w].qps = 3;
+	}
+	NEAR(edge_error_of(&result, 0), 0.02);
+	assert_true(isnan(edge_error_of(&result, 1)));
+	result.rank[1].counts_received = true;
+	NEAR(edge_error_of(&result, 1), 12.0 / 800);
+	result.request.spec.transport = TRANSPORT_TCP;
+	NEAR(edge_error_of(&result, 0), 12.0 / 1000);
+	result.request.spec.iterations = 500;
+	NEAR(edge_error_of(&result, 0), 0.0);
+	NEAR(edge_error_of(&result, 1), 0.0);
+	result.request.spec.metric = METRIC_LAT;
+	assert_true(isnan(edge_error_of(&result, 0)));
 	result_release(&result);
 }
 
@@ -304,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_receiver_counts_received),
 		cmocka_unit_test(test_authority),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_edge_error),
 		cmocka_unit_test(test_steadiness),
 		cmocka_unit_test(test_intervals_fold),
 		cmocka_unit_test(test_steady_limits),

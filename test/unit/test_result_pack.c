@@ -74,6 +74,38 @@ static void test_pack_round_trip(void **state)
 	result_release(&result);
 }
 
+/* No text of a peer reaches a terminal with what could move its cursor; letters beyond ASCII stay. */
+static void test_pack_hostile_texts(void **state)
+{
+	static const char hostile[] = "\033[2J\a\xc2\x9b\x9b \x7f\r\n \xc3\xa9", clean[] = "?[2J???? ??? \xc3\xa9";
+	struct rank_result back;
+	struct buf buf = BUF_INIT;
+	struct cursor cursor;
+	struct result result;
+	struct rank_result *rank;
+
+	(void)state;
+	make_full(&result);
+	rank = &result.rank[0];
+	strcpy(rank->host, hostile);
+	strcpy(rank->version, hostile);
+	facts_add(&rank->facts, hostile, hostile, "%s", hostile);
+	strcpy(rank->error.text, hostile);
+	strcpy(rank->worker[0].error.text, hostile);
+	rank_result_pack(rank, &buf);
+	cursor_init(&cursor, buf.data, buf.len);
+	assert_int_equal(rank_result_unpack(&back, &cursor), 0);
+	assert_string_equal(back.host, clean);
+	assert_string_equal(back.version, clean);
+	assert_string_equal(facts_get(&back.facts, clean), clean);
+	assert_string_equal(back.facts.fact[back.facts.count - 1].label, clean);
+	assert_string_equal(back.error.text, clean);
+	assert_string_equal(back.worker[0].error.text, clean);
+	buf_release(&buf);
+	rank_result_release(&back);
+	result_release(&result);
+}
+
 static void test_pack_truncated(void **state)
 {
 	struct rank_result back;
@@ -142,9 +174,8 @@ static void test_pack_too_many_workers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pack_round_trip),
-		cmocka_unit_test(test_pack_truncated),
-		cmocka_unit_test(test_pack_corrupted),
+		cmocka_unit_test(test_pack_round_trip),       cmocka_unit_test(test_pack_hostile_texts),
+		cmocka_unit_test(test_pack_truncated),        cmocka_unit_test(test_pack_corrupted),
 		cmocka_unit_test(test_pack_too_many_workers),
 	};
 

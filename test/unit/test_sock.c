@@ -1,6 +1,8 @@
 /* Drives the socket driver's two ends over TCP: byte-exact streams, sleeping, strangers, deadlines, refusals. */
 #include "sock_pair.h"
 
+#include "base/net.h"
+
 static void fill(struct side *s, size_t bytes)
 {
 	uint8_t *ring = driver_sock.tx_slot(s->ep[0]);
@@ -156,8 +158,8 @@ static void strangers_are_sent_away(void **state)
 	to = address_of(t.passive.ep[0]);
 	stranger = socket(AF_INET, SOCK_STREAM, 0);
 	silent = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(connect(stranger, (struct sockaddr *)&to, sock_len(&to)), 0);
-	assert_int_equal(connect(silent, (struct sockaddr *)&to, sock_len(&to)), 0);
+	assert_int_equal(connect(stranger, (struct sockaddr *)&to, net_len(&to)), 0);
+	assert_int_equal(connect(silent, (struct sockaddr *)&to, net_len(&to)), 0);
 	assert_int_equal(send(stranger, "not a token of ours at all", 26, MSG_NOSIGNAL), 26);
 	connect_to(&t, &t.active, &t.passive);
 	connect_to(&t, &t.passive, &t.active);

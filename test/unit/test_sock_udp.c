@@ -1,6 +1,8 @@
 /* Drives the socket driver over UDP: exact counts of what a made-up sender sends, and both ends with and without offload. */
 #include "sock_pair.h"
 
+#include "base/net.h"
+
 /* --- UDP: a socket of the test's own plays the sender --- */
 
 static int fake_sender(struct pair *t, uint32_t metric, uint32_t size, struct sockaddr_storage *ret_to)
@@ -15,7 +17,7 @@ static int fake_sender(struct pair *t, uint32_t metric, uint32_t size, struct so
 	pair_init(t, TRANSPORT_UDP, size, 4);
 	t->spec.metric = metric;
 	side_open(t, &t->passive);
-	assert_int_equal(bind(fd, (struct sockaddr *)&t->local, sock_len(&t->local)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&t->local, net_len(&t->local)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&addr.address, &len), 0);
 	sock_addr_pack(&addr, &blob);
 	cursor_init(&cursor, blob.data, blob.len);
@@ -31,7 +33,7 @@ static void send_number(int fd, const struct sockaddr_storage *to, uint64_t numb
 	uint8_t datagram[64] = { 0 };
 
 	memcpy(datagram, &number, sizeof(number));
-	assert_int_equal(sendto(fd, datagram, size, 0, (const struct sockaddr *)to, sock_len(to)), size);
+	assert_int_equal(sendto(fd, datagram, size, 0, (const struct sockaddr *)to, net_len(to)), size);
 }
 
 static void check_counts(uint32_t metric, uint32_t size)

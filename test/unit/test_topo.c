@@ -107,7 +107,6 @@ struct choice {
 	int node;
 	unsigned count;
 	const char *exclude, *avoid, *chosen;
-	bool shared;
 };
 
 static void check_choice(const struct choice *row)
@@ -116,38 +115,36 @@ static void check_choice(const struct choice *row)
 	const struct core_list exclude = list_of(row->exclude), avoid = list_of(row->avoid);
 	struct core_list chosen;
 	char text[128];
-	bool shared = !row->shared;
 
-	assert_int_equal(topo_choose(topo, row->node, row->count, &exclude, &avoid, &chosen, &shared, NULL), 0);
+	assert_int_equal(topo_choose(topo, row->node, row->count, &exclude, &avoid, &chosen, NULL), 0);
 	assert_int_equal(chosen.count, row->count);
 	assert_string_equal(core_list_format(&chosen, text, sizeof(text)), row->chosen);
-	assert_int_equal(shared, row->shared);
 	topo_close(topo);
 }
 
 static void cores_near_the_device_come_first(void **state)
 {
 	static const struct choice row[] = {
-		{ TWO_NODES, 1, 1, "", "", "6", false },
-		{ TWO_NODES, 1, 6, "", "", "6,8,10,7,9,11", false },
-		{ TWO_NODES, 1, 8, "", "", "6,8,10,7,9,11,2,4", false },
-		{ TWO_NODES, 0, 5, "", "", "2,4,1,3,5", false },
-		{ TWO_NODES, 0, 12, "", "", "2,4,1,3,5-6,8,10,7,9,11,0", false }, /* core 0 last */
-		{ TWO_NODES, -1, 6, "", "", "2,4,6,8,10,1", false },
-		{ TWO_NODES, 9, 6, "", "", "2,4,6,8,10,1", false }, /* no core is on that node */
-		{ TWO_NODES, 1, 13, "", "", "6,8,10,7,9,11,2,4,1,3,5,0,6", true },
-		{ TWO_NODES, 1, 4, "6,8", "", "10,7,9,11", false },
-		{ TWO_NODES, 1, 4, "0-5", "6", "8,10,7,9", false },
-		{ TWO_NODES, 1, 6, "0-5", "6", "8,10,7,9,11,6", true },
-		{ TWO_NODES, 1, 7, "0-5", "6", "8,10,7,9,11,6,8", true },
-		{ TWO_NODES, 0, 1, "", "2", "4", false },
-		{ TWO_NODES, 0, 1, "1-11", "", "0", false },
-		{ TWO_NODES, 0, 2, "1-11", "", "0,0", true },
-		{ "pu:2", 0, 1, "", "", "1", false },
-		{ "pu:2", 0, 1, "", "1", "0", false },
-		{ "pu:2", 0, 1, "", "0-1", "1", true },
-		{ "pu:2", -1, 0, "", "", "", false },
-		{ "pu:1", -1, 1, "", "", "0", false },
+		{ TWO_NODES, 1, 1, "", "", "6" },
+		{ TWO_NODES, 1, 6, "", "", "6,8,10,7,9,11" },
+		{ TWO_NODES, 1, 8, "", "", "6,8,10,7,9,11,2,4" },
+		{ TWO_NODES, 0, 5, "", "", "2,4,1,3,5" },
+		{ TWO_NODES, 0, 12, "", "", "2,4,1,3,5-6,8,10,7,9,11,0" }, /* core 0 last */
+		{ TWO_NODES, -1, 6, "", "", "2,4,6,8,10,1" },
+		{ TWO_NODES, 9, 6, "", "", "2,4,6,8,10,1" }, /* no core is on that node */
+		{ TWO_NODES, 1, 13, "", "", "6,8,10,7,9,11,2,4,1,3,5,0,6" },
+		{ TWO_NODES, 1, 4, "6,8", "", "10,7,9,11" },
+		{ TWO_NODES, 1, 4, "0-5", "6", "8,10,7,9" },
+		{ TWO_NODES, 1, 6, "0-5", "6", "8,10,7,9,11,6" },
+		{ TWO_NODES, 1, 7, "0-5", "6", "8,10,7,9,11,6,8" },
+		{ TWO_NODES, 0, 1, "", "2", "4" },
+		{ TWO_NODES, 0, 1, "1-11", "", "0" },
+		{ TWO_NODES, 0, 2, "1-11", "", "0,0" },
+		{ "pu:2", 0, 1, "", "", "1" },
+		{ "pu:2", 0, 1, "", "1", "0" },
+		{ "pu:2", 0, 1, "", "0-1", "1" },
+		{ "pu:2", -1, 0, "", "", "" },
+		{ "pu:1", -1, 1, "", "", "0" },
 	};
 
 	(void)state;
@@ -161,7 +158,7 @@ static void lists_may_be_absent(void **state)
 	struct core_list chosen;
 
 	(void)state;
-	assert_int_equal(topo_choose(topo, 1, 2, NULL, NULL, &chosen, NULL, NULL), 0);
+	assert_int_equal(topo_choose(topo, 1, 2, NULL, NULL, &chosen, NULL), 0);
 	assert_int_equal(chosen.core[0], 6);
 	assert_int_equal(chosen.core[1], 8);
 	topo_close(topo);
@@ -173,16 +170,14 @@ static void impossible_choices_are_refused(void **state)
 	const struct core_list all = list_of("0-3");
 	struct core_list chosen = { .count = 77 };
 	struct error err = { 0 };
-	bool shared = true;
 
 	(void)state;
-	assert_int_equal(topo_choose(topo, 0, 1, &all, NULL, &chosen, &shared, &err), -EINVAL);
+	assert_int_equal(topo_choose(topo, 0, 1, &all, NULL, &chosen, &err), -EINVAL);
 	assert_string_equal(err.text, "no core is left: this process may use 0-3 and all of them are excluded");
 	error_clear(&err);
-	assert_int_equal(topo_choose(topo, 0, 1025, NULL, NULL, &chosen, &shared, &err), -EINVAL);
+	assert_int_equal(topo_choose(topo, 0, 1025, NULL, NULL, &chosen, &err), -EINVAL);
 	assert_string_equal(err.text, "1025 cores are asked for: at most 1024");
 	assert_int_equal(chosen.count, 77);
-	assert_true(shared);
 	topo_close(topo);
 }
 
@@ -292,7 +287,7 @@ static void affinity_is_respected(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	assert_int_equal(topo_open(&topo, NULL), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
-	assert_int_equal(topo_choose(topo, -1, 1, NULL, NULL, &chosen, NULL, NULL), 0);
+	assert_int_equal(topo_choose(topo, -1, 1, NULL, NULL, &chosen, NULL), 0);
 	assert_int_equal(chosen.core[0], second);
 	assert_int_equal(topo_check(topo, &chosen, NULL), 0);
 	other.core[0] = (uint16_t)first;
@@ -310,7 +305,7 @@ static void a_thread_can_be_bound(void **state)
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	assert_int_equal(topo_open(&topo, NULL), 0);
-	assert_int_equal(topo_choose(topo, -1, 1, NULL, NULL, &chosen, NULL, NULL), 0);
+	assert_int_equal(topo_choose(topo, -1, 1, NULL, NULL, &chosen, NULL), 0);
 	assert_int_equal(topo_bind_thread(topo, chosen.core[0], &err), 0);
 	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
 	assert_int_equal(CPU_COUNT(&now), 1);

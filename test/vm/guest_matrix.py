@@ -15,13 +15,15 @@ ALL = VERBS['RC']
 LEGAL = [(transport, verb) for transport, verbs in VERBS.items() for verb in verbs]
 ILLEGAL = [(transport, verb) for transport, verbs in VERBS.items() for verb in ALL if verb not in verbs]
 TIMEOUT_S = 60
+IPV4_OR_IPV6 = r'10\.1\.0\.1|fd00:10:1::1'
 
 
 @pytest.fixture
 def rxe(run, free_port):
     """rxe(*options) → the checked connection of a run between two processes on rxe0."""
     def call(*options, host='localhost'):
-        result = run('-n', host, '--port', free_port(), '-d', 'rxe0', '--print_json_results', *options, timeout=TIMEOUT_S)
+        words = ('-n', host, '--port', free_port(), '-d', 'rxe0', '--print_json_results', *options)
+        result = run(*words, timeout=TIMEOUT_S)
         assert (result.rc, result.stderr) == (0, ''), result
         document = check(result.stdout)
         assert document['status'] == 'ok'
@@ -60,7 +62,9 @@ def check_bandwidth(connection, transport, verb):
 
 # --- the matrix ---
 
-@pytest.mark.parametrize('transport, verb', [('RC', 'write'), ('RC', 'send'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('UD', 'send')])
+@pytest.mark.parametrize('transport, verb', [
+    ('RC', 'write'), ('RC', 'send'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('UD', 'send'),
+])
 def test_bandwidth_by_time(rxe, transport, verb):
     """Warm-up, window and drain; the document's rate is messages by size by time."""
     connection = rxe(*options_of(transport, verb), '-D', '0.3', '-w', '0.1', '-t', '32')
@@ -70,9 +74,12 @@ def test_bandwidth_by_time(rxe, transport, verb):
     assert figures['bwGbSec'] == pytest.approx(per_second * 8 / 1e9, rel=1e-3)
 
 
-@pytest.mark.parametrize('transport, verb, events', [(*legal, ('on', 'off')[number % 2]) for number, legal in enumerate(LEGAL)])
+@pytest.mark.parametrize('transport, verb, events', [
+    (*legal, ('on', 'off')[number % 2]) for number, legal in enumerate(LEGAL)
+])
 def test_latency_of_two_queue_pairs(rxe, transport, verb, events):
-    connection = rxe(*options_of(transport, verb, '8'), '-m', 'lat', '-i', '30', '-q', '2', '-w', '0', '--events', events)
+    words = ('-m', 'lat', '-i', '30', '-q', '2', '-w', '0', '--events', events)
+    connection = rxe(*options_of(transport, verb, '8'), *words)
     latency = connection['results']['latResults']
     assert latency['samples'] == 60
     assert latency['unanswered'] == 0 or transport != 'RC'
@@ -99,9 +106,10 @@ def test_sockets_are_no_verbs(refused, transport):
 # --- counts ---
 
 @pytest.mark.parametrize('transport, verb, qps, depth, batch, step, iterations', [
-    ('RC', 'send', 1, 1, 1, 1, 50), ('RC', 'write', 1, 83, 3, 7, 301), ('RC', 'send', 3, 83, 16, 5, 100), ('RC', 'write', 5, 12, 1, 12, 100),
-    ('UD', 'send', 5, 12, 3, 1, 77), ('RC', 'read', 2, 128, 16, 128, 200), ('RC', 'send', 16, 2, 2, 1, 31), ('UC', 'write_imm', 5, 12, 1, 12, 99),
-    ('RC', 'write', 64, 8, 4, 8, 17), ('UD', 'send', 64, 8, 4, 8, 17), ('UD', 'send', 1, 1000, 7, 14, 1003), ('RC', 'atomic_cs', 2, 12, 5, 10, 33),
+    ('RC', 'send', 1, 1, 1, 1, 50), ('RC', 'write', 1, 83, 3, 7, 301), ('RC', 'send', 3, 83, 16, 5, 100),
+    ('RC', 'write', 5, 12, 1, 12, 100), ('UD', 'send', 5, 12, 3, 1, 77), ('RC', 'read', 2, 128, 16, 128, 200),
+    ('RC', 'send', 16, 2, 2, 1, 31), ('UC', 'write_imm', 5, 12, 1, 12, 99), ('RC', 'write', 64, 8, 4, 8, 17),
+    ('UD', 'send', 64, 8, 4, 8, 17), ('UD', 'send', 1, 1000, 7, 14, 1003), ('RC', 'atomic_cs', 2, 12, 5, 10, 33),
 ])
 def test_messages_are_as_many_as_asked_for(rxe, transport, verb, qps, depth, batch, step, iterations):
     words = ('-q', qps, '-t', depth, '--post_batch', batch, '--cq_mod', step, '-i', iterations, '-w', '0')
@@ -113,7 +121,9 @@ def test_messages_are_as_many_as_asked_for(rxe, transport, verb, qps, depth, bat
         assert connection['responder']['bwResults']['messages'] == qps * iterations
 
 
-@pytest.mark.parametrize('transport, verb', [('RC', 'read'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('RC', 'write_imm')])
+@pytest.mark.parametrize('transport, verb', [
+    ('RC', 'read'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('RC', 'write_imm'),
+])
 def test_workers_and_warm_up(rxe, transport, verb):
     connection = rxe(*options_of(transport, verb), '-N', '2', '-q', '3', '-i', '50', '--warmup_iterations', '21')
     figures = check_bandwidth(connection, transport, verb)
@@ -123,11 +133,13 @@ def test_workers_and_warm_up(rxe, transport, verb):
 
 
 @pytest.mark.parametrize('transport, verb, size, iterations', [
-    ('RC', 'write', '8M', 3), ('RC', 'read', '1M', 5), ('RC', 'send', '4M', 3), ('RC', 'write', '65537', 20), ('RC', 'write', '1', 100),
-    ('RC', 'send', '1', 100), ('UD', 'send', '4096', 50), ('UD', 'send', '1', 50), ('UC', 'write', '100k', 20), ('RC', 'read', '3', 30),
+    ('RC', 'write', '8M', 3), ('RC', 'read', '1M', 5), ('RC', 'send', '4M', 3), ('RC', 'write', '65537', 20),
+    ('RC', 'write', '1', 100), ('RC', 'send', '1', 100), ('UD', 'send', '4096', 50), ('UD', 'send', '1', 50),
+    ('UC', 'write', '100k', 20), ('RC', 'read', '3', 30),
 ])
 def test_sizes(rxe, transport, verb, size, iterations):
-    figures = check_bandwidth(rxe(*options_of(transport, verb, size), '-i', iterations, '-t', '2', '-w', '0'), transport, verb)
+    connection = rxe(*options_of(transport, verb, size), '-i', iterations, '-t', '2', '-w', '0')
+    figures = check_bandwidth(connection, transport, verb)
     assert figures['messages'] == iterations
 
 
@@ -140,7 +152,8 @@ def test_mtu(rxe, mtu):
 
 
 @pytest.mark.parametrize('transport, verb, index, gid', [
-    ('UD', 'send', 0, r'fe80::.*'), ('RC', 'send', 1, r'10\.1\.0\.1|fd00:10:1::1'), ('UD', 'send', 2, r'10\.1\.0\.1|fd00:10:1::1')])
+    ('UD', 'send', 0, r'fe80::.*'), ('RC', 'send', 1, IPV4_OR_IPV6), ('UD', 'send', 2, IPV4_OR_IPV6),
+])
 def test_gid_index(rxe, transport, verb, index, gid):
     connection = rxe(*options_of(transport, verb), '-i', '20', '-w', '0', '-g', index)
     for side in ('requestor', 'responder'):
@@ -149,10 +162,11 @@ def test_gid_index(rxe, transport, verb, index, gid):
 
 
 @pytest.mark.parametrize('options, parts', [
-    (('-g', '77'), ('--gid_index 77', 'rxe0')), (('--ib_port', '2'), ('rxe0 has no port 2',)), (('-s', '8M', '-c', 'UD'), ('UD', '4096')),
-    (('-q', '16384'), ('--qps',)), (('-s', '9', '-v', 'atomic_cs'), ('8 bytes',)),
-    (('-v', 'write', '--rx_depth', '5'), ('--rx_depth',)), (('--null_rate', '1G'), ('--null_rate',)), (('--gso', 'on'), ('--gso',)),
-    (('--server_device', 'rxe9'), ('rxe9',)), (('-c', 'UC', '--max_rd_atomic', '3'), ('--max_rd_atomic',)),
+    (('-g', '77'), ('--gid_index 77', 'rxe0')), (('--ib_port', '2'), ('rxe0 has no port 2',)),
+    (('-s', '8M', '-c', 'UD'), ('UD', '4096')), (('-q', '16384'), ('--qps',)),
+    (('-s', '9', '-v', 'atomic_cs'), ('8 bytes',)), (('-v', 'write', '--rx_depth', '5'), ('--rx_depth',)),
+    (('--null_rate', '1G'), ('--null_rate',)), (('--gso', 'on'), ('--gso',)), (('--server_device', 'rxe9'), ('rxe9',)),
+    (('-c', 'UC', '--max_rd_atomic', '3'), ('--max_rd_atomic',)),
 ])
 def test_refusals(refused, options, parts):
     sentence = refused(*options)
@@ -181,8 +195,8 @@ def running(start, free_port):
         port = free_port()
         server = start('--port', port)
         server.until('waiting for clients', 'stderr')
-        client = start('-n', 'localhost', '--port', port, '-d', 'rxe0', '-w', '0', '-D', '60', '-R', '0.2', '-s', '1K', '-t', '16',
-                       '--print_json_results', *options)
+        client = start('-n', 'localhost', '--port', port, '-d', 'rxe0', '-w', '0', '-D', '60', '-R', '0.2', '-s', '1K',
+                       '-t', '16', '--print_json_results', *options)
         client.until('Gb/s', 'stderr', timeout=20)
         return server, client
     return call
