@@ -1,7 +1,6 @@
 /* Sockets of the socket driver before any traffic: made, sized, bound, waited for. */
 #include "driver/sock.h"
 
-#include "base/clock.h"
 #include "base/net.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "base/net.h"
 #include "base/wait.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>

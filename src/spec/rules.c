@@ -15,6 +15,9 @@
 #define LAT_TX_DEPTH   32 /* one message is under way; the rest are completions not yet reaped */
 #define RX_DEPTH       512
 #define RDMA_BATCH     16
+#define RDMA_CALL      (256u * 1024) /* a post of more keeps a software device busy for too long */
+#define DEPTH_OF_ALL   16384
+#define DEPTH_MIN      16
 #define UDP_CALL       (256u * 1024)
 #define UDP_BATCH_MIN  16
 #define UDP_BATCH      1024
@@ -143,6 +146,12 @@ static uint64_t within(uint64_t value, uint64_t min, uint64_t max)
 	return value > max ? max : value;
 }
 
+/* Many queue pairs keep a line busy with few messages each, and completion queues have limits. */
+static uint64_t share_of(const struct spec *spec, uint64_t depth)
+{
+	return within(DEPTH_OF_ALL / spec->qps, DEPTH_MIN, depth);
+}
+
 static uint64_t default_batch(const struct spec *spec)
 {
 	if (spec->metric == METRIC_LAT)
@@ -151,7 +160,7 @@ static uint64_t default_batch(const struct spec *spec)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
 	if (spec->transport == TRANSPORT_UDP)
 		return within(UDP_CALL / spec->size, UDP_BATCH_MIN, UDP_BATCH);
-	return within(RDMA_BATCH, 1, spec->tx_depth);
+	return within(within(RDMA_CALL / spec->size, 1, RDMA_BATCH), 1, spec->tx_depth);
 }
 
 /* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
@@ -168,7 +177,7 @@ static void resolve_depths(struct spec *spec)
 	const bool socket = transport_is_socket(spec->transport);
 
 	if (spec->tx_depth == SPEC_AUTO && !socket)
-		spec->tx_depth = spec->metric == METRIC_LAT ? LAT_TX_DEPTH : BW_TX_DEPTH;
+		spec->tx_depth = spec->metric == METRIC_LAT ? LAT_TX_DEPTH : share_of(spec, BW_TX_DEPTH);
 	if (spec->post_batch == SPEC_AUTO)
 		spec->post_batch = default_batch(spec);
 	if (spec->tx_depth == SPEC_AUTO)
@@ -176,7 +185,7 @@ static void resolve_depths(struct spec *spec)
 	if (spec->rx_depth == SPEC_AUTO && socket)
 		spec->rx_depth = spec->post_batch;
 	if (spec->rx_depth == SPEC_AUTO)
-		spec->rx_depth = verb_is_two_sided(spec->verb) ? RX_DEPTH : 1;
+		spec->rx_depth = verb_is_two_sided(spec->verb) ? share_of(spec, RX_DEPTH) : 1;
 	if (spec->cq_mod == SPEC_AUTO)
 		spec->cq_mod = default_cq_mod(spec);
 }

@@ -45,11 +45,12 @@ static const struct {
 	const char *expected;
 } resolved[] = {
 	{ "-n h", &rdma, "rdma_driver=ibv connection=RC verb=write metric=bw msg_size=64Ki duration=10s warmup=2s" },
-	{ "-n h", &rdma, "tx_depth=128 rx_depth=1 post_batch=16 cq_mod=16 events=off num_processes=1 qps=1" },
+	{ "-n h", &rdma, "tx_depth=128 rx_depth=1 post_batch=4 cq_mod=4 events=off num_processes=1 qps=1" },
 	{ "-n h -d mlx5_0", &rdma_named, "rdma_driver=ibv device=mlx5_0 connection=RC verb=write" },
 	{ "-n h -d D -N 1 -c RC -v write -m bw -s 65536 -D 10", &rdma_named, "rdma_driver=ibv msg_size=64Ki" },
 	{ "-n h -c UC", &rdma, "rdma_driver=ibv verb=write msg_size=64Ki" },
 	{ "-n h -c UD", &rdma, "rdma_driver=ibv verb=send msg_size=1Ki tx_depth=128 rx_depth=512 post_batch=16" },
+	{ "-n h -v send -q 1024 -s 8", &rdma, "tx_depth=16 rx_depth=16 post_batch=16" },
 	{ "-n h -v send", &rdma, "connection=RC msg_size=64Ki rx_depth=512" },
 	{ "-n h -v write_imm", &rdma, "connection=RC rx_depth=512" },
 	{ "-n h -v read", &rdma, "connection=RC rx_depth=1 max_rd_atomic=auto" },
@@ -62,7 +63,7 @@ static const struct {
 	{ "-n h -t 1", &rdma, "tx_depth=1 post_batch=1 cq_mod=1" },
 	{ "-n h --post_batch 1", &rdma, "tx_depth=128 post_batch=1 cq_mod=1" },
 	{ "-n h --post_batch 32 --cq_mod 128", &rdma, "tx_depth=128 post_batch=32 cq_mod=128" },
-	{ "-n h --cq_mod 100", &rdma, "tx_depth=128 post_batch=16 cq_mod=100" },
+	{ "-n h --cq_mod 100", &rdma, "tx_depth=128 post_batch=4 cq_mod=100" },
 	{ "-n h -t auto -s auto -v auto -c auto -r auto", &rdma, "tx_depth=128 msg_size=64Ki verb=write" },
 	{ "-n h -C 3,5-7", &rdma, "num_processes=4" },
 	{ "-n h -C 3,5-7 -N 4", &rdma, "num_processes=4" },
