@@ -201,8 +201,6 @@ static int bandwidth_prepare(struct flow *flow)
 }
 
 const struct engine engine_bandwidth = {
-	.name = "bandwidth",
-	.help = "keeps a window of messages in flight and counts completions",
 	.metric = METRIC_BW,
 	.prepare = bandwidth_prepare,
 	.active = bandwidth_active,

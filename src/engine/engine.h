@@ -103,7 +103,6 @@ struct flow {
 };
 
 struct engine {
-	const char *name, *help;
 	enum metric metric;
 	/* Builds the rings and posts the first receives; before the barrier that precedes the traffic. */
 	int (*prepare)(struct flow *flow);

@@ -323,8 +323,6 @@ static int latency_prepare(struct flow *flow)
 }
 
 const struct engine engine_latency = {
-	.name = "latency",
-	.help = "ping-pong, or the time until a read or atomic completes, one message at a time",
 	.metric = METRIC_LAT,
 	.prepare = latency_prepare,
 	.active = latency_active,

@@ -1,5 +1,6 @@
 /* The steps of a run, the same on every rank: agree on the test, open, exchange addresses, connect, run, gather. */
 #include "base/buf.h"
+#include "mem/mem.h"
 #include "orch/clocksync.h"
 #include "orch/run.h"
 
@@ -157,9 +158,9 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 	flow->active = run->active;
 	flow->result = &run->mine.worker[i];
 	flow->result->core = flow->core;
-	flow->result->numa = run->node;
 	flow->result->qps = run->spec.qps;
 	rc = flow_open(flow, &conf, run->node, err);
+	flow->result->numa = flow->mem ? flow->mem->node : -1;
 	flow->yield = run->cores_shared;
 	return rc;
 }
