@@ -167,7 +167,8 @@ def sockperf_tcp(seconds):
     """sockperf ping-pong over TCP; 14 bytes is the smallest message it sends."""
     port = free_port()
     with server(['sockperf', 'server', '--tcp', '-i', HOST, '-p', port], port):
-        text = call(pinned(CLIENT_CORE, 'sockperf', 'ping-pong', '--tcp', '-i', HOST, '-p', port, '-m', 14, '-t', seconds),
+        text = call(pinned(CLIENT_CORE, 'sockperf', 'ping-pong', '--tcp', '-i', HOST, '-p', port, '-m', 14,
+                           '-t', seconds),
                     seconds)
     return {'mean': number(r'avg-latency=([\d.]+)', text, 'sockperf') / 1e6,
             'median': number(r'percentile 50\.000 =\s*([\d.]+)', text, 'sockperf') / 1e6}

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cmd/cmd.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
 	struct request request;
 	struct error err = { 0 };
 
+	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write */
 	request_init(&request);
 	if (cli_parse(argc - 1, argv + 1, &request, &err) < 0)
 		return cmd_complain(&err);

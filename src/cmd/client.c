@@ -73,8 +73,22 @@ static int run(struct client *client, struct error *err)
 	return rc;
 }
 
+/* Nothing was sent, or nothing answered, in the whole window: that is no figure. */
+static bool is_empty(const struct result *result)
+{
+	struct latency latency;
+
+	if (result->request.spec.metric == METRIC_LAT)
+		return !result_latency(result, &latency) && !result_unanswered(result);
+	return rank_rate(result, result_sender(result)).messages == 0;
+}
+
 static void judge(struct result *result)
 {
+	if (result->status == RUN_OK && result->measured && is_empty(result)) {
+		result->status = RUN_FAILED;
+		error_set(&result->error, -ENODATA, "no message completed inside the window: give a longer --duration");
+	}
 	if (result->status == RUN_OK && (result_bw_threshold(result) < 0 || result_lat_threshold(result) < 0))
 		result->status = RUN_THRESHOLD;
 }
@@ -125,6 +139,8 @@ static int report(struct client *client, int rc, struct error *err)
 		result->error = *err;
 	}
 	judge(result);
+	if (rc == 0 && result->status == RUN_FAILED)
+		cmd_complain(&result->error);
 	if (result->measured && !client->request->print_json)
 		report_terminal(stdout, result);
 	if (rc < 0)
@@ -141,10 +157,17 @@ static int report(struct client *client, int rc, struct error *err)
 
 static int carry_out(struct client *client, struct error *err)
 {
+	const struct request *request = client->request;
 	int rc = resolve(client->request, err);
 
 	if (rc < 0)
 		return rc;
+	if (request->json_path[0] && strcmp(request->json_path, "-") != 0)
+		rc = report_json_check(request->json_path, err);
+	if (rc < 0) {
+		client->result.request.json = false; /* it has been said */
+		return rc;
+	}
 	client->result.request = *client->request;
 	clock_init(&client->clock, false);
 	rc = interrupt_watch(&client->interrupted, err);

@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM: a thread waits for them, so that no signal handler and no global is needed. */
+/* Ctrl-C, SIGTERM and SIGHUP: a thread waits for them, so that no signal handler and no global is needed. */
 #include "base/error.h"
 #include "cmd/cmd.h"
 
@@ -13,6 +13,7 @@ static void signals_of_interest(sigset_t *ret)
 	sigemptyset(ret);
 	sigaddset(ret, SIGINT);
 	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
 }
 
 static void *watch(void *argument)

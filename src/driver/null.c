@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define QUEUE_S 5 /* what is under way at the end must leave in time */
+
 static bool null_has_device(const char *name)
 {
 	return name[0] == 0;
@@ -51,6 +53,14 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 		port->step = (uint64_t)(bits * 1e9 * (double)conf->workers / (double)spec->null_rate *
 						(double)(1 << FRACTION_BITS) +
 					0.5);
+	if (spec->null_rate && bits * (double)(spec->tx_depth * conf->workers) / (double)spec->null_rate > QUEUE_S) {
+		null_close(&port->base);
+		return error_set(
+			err, -EINVAL,
+			"--null_rate is so low that the messages outstanding take longer than %d s: ask for fewer "
+			"(-t), smaller ones (-s) or a higher rate",
+			QUEUE_S);
+	}
 	port->instant = !port->delay && !port->step;
 	port->echo = spec->metric == METRIC_LAT && latency_is_halved(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));

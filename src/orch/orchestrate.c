@@ -54,6 +54,21 @@ static void pack_test(const struct run *run, const struct request *request, cons
 	buf_put_string(to, request->server_cores);
 }
 
+static int check_memory(const struct run *run, struct error *err)
+{
+	const struct spec *spec = &run->spec;
+	uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth + spec->rx_depth);
+	uint64_t need = run->workers * (WORKER_BYTES + flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
+
+	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
+		return 0;
+	return error_set(
+		err, -E2BIG,
+		"the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
+		"messages, or start the server with a larger --memory_limit",
+		(unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
+}
+
 /* The others: reads it, and checks it before anything is sized by it. */
 static int unpack_test(struct run *run, const struct buf *data, struct placement *ret, struct error *err)
 {
@@ -70,7 +85,10 @@ static int unpack_test(struct run *run, const struct buf *data, struct placement
 		rc = use_own(run, &from, err);
 	if (rc == 0 && conditions)
 		rc = request_admits(conditions, &run->spec, err);
-	return rc == 0 ? spec_check(&run->spec, err) : rc;
+	if (rc == 0)
+		rc = spec_check(&run->spec, err);
+	run->workers = (unsigned)run->spec.workers;
+	return rc == 0 ? check_memory(run, err) : rc;
 }
 
 /* Everybody has the same test and its own cores; what is wrong with either goes into own. Fails with the connection only. */
@@ -88,10 +106,8 @@ static int agree_test(struct run *run, const struct request *request, struct pla
 		pack_test(run, request, mine, &data);
 	}
 	rc = comm_bcast(run->comm, &data, run_deadline(run), err);
-	if (rc == 0 && run->comm->rank != 0 && unpack_test(run, &data, &other, own) == 0) {
-		run->workers = (unsigned)run->spec.workers;
+	if (rc == 0 && run->comm->rank != 0 && unpack_test(run, &data, &other, own) == 0)
 		placement_choose(run, &other, mine, own);
-	}
 	buf_release(&data);
 	return rc;
 }
@@ -118,21 +134,6 @@ static int exchange_placement(struct run *run, const struct placement *mine, str
 		buf_release(&from[i]);
 	}
 	return rc;
-}
-
-static int check_memory(const struct run *run, struct error *err)
-{
-	const struct spec *spec = &run->spec;
-	uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth + spec->rx_depth);
-	uint64_t need = run->workers * (WORKER_BYTES + flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
-
-	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
-		return 0;
-	return error_set(
-		err, -E2BIG,
-		"the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
-		"messages, or start the server with a larger --memory_limit",
-		(unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
 }
 
 static int open_flow(struct run *run, unsigned i, struct error *err)
@@ -167,22 +168,22 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 
 static int open_flows(struct run *run, struct error *err)
 {
-	int rc;
+	int rc = 0;
 
 	run->drv = driver_find((enum driver_kind)run->spec.driver);
 	run->engine = engine_find((enum metric)run->spec.metric);
 	if (!run->drv || !run->engine)
 		return error_set(err, -EPROTO, "this executable has no such driver or metric");
-	rc = check_memory(run, err);
-	if (rc == 0 && rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0)
-		rc = error_set(err, -ENOMEM, "no memory for the results");
-	if (rc < 0)
-		return rc;
+	if (rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0)
+		return error_set(err, -ENOMEM, "no memory for the results");
 	run->flows = calloc(run->workers, sizeof(*run->flows));
 	if (!run->flows)
 		return error_set(err, -ENOMEM, "no memory for %u workers", run->workers);
-	for (unsigned i = 0; rc == 0 && i < run->workers; i++)
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
 		rc = open_flow(run, i, err);
+		if (rc == 0 && run->conf->interrupted && *run->conf->interrupted)
+			rc = error_set(err, -EINTR, "interrupted");
+	}
 	return rc;
 }
 

@@ -120,6 +120,13 @@ become(const char *path, char **argv, pid_t parent, bool remote, const int fds[3
 	_exit(127);
 }
 
+/* A server here goes with all that a wrapper script may have started in its process group. */
+static void kill_all(const struct launch *launch)
+{
+	if (launch->remote || kill(-launch->pid, SIGKILL) < 0)
+		kill(launch->pid, SIGKILL);
+}
+
 struct pipes {
 	int in[2], out[2], report[2], log;
 };
@@ -191,7 +198,7 @@ static int start(struct launch *launch, const char *path, char **argv, struct pi
 		code = errno;
 	if (!code)
 		return 0;
-	kill(launch->pid, SIGKILL);
+	kill_all(launch);
 	waitpid(launch->pid, NULL, 0);
 	if (launch->pidfd >= 0)
 		close(launch->pidfd);
@@ -316,7 +323,7 @@ void launch_stop(struct launch *launch, struct error *why)
 	close(launch->in);
 	until = (struct patience){ .clock = launch->clock, .deadline_ns = clock_now(launch->clock) + STOP_NS };
 	if (launch_wait(launch, &until, &status)) {
-		kill(launch->pid, SIGKILL);
+		kill_all(launch);
 		waitpid(launch->pid, &status, 0);
 	}
 	if (why && why->code)

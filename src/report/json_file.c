@@ -42,11 +42,12 @@ static int write_all(int fd, const char *text)
 /* What is no plain file (a pipe, /dev/null, /dev/stdout) is written to, never replaced. */
 static int write_in_place(const char *path, const char *text)
 {
-	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is refused */
 	int rc;
 
 	if (fd < 0)
 		return -errno;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	rc = write_all(fd, text);
 	if (close(fd) < 0 && rc == 0)
 		rc = -errno;
@@ -70,14 +71,18 @@ static int write_temporary(const char *path, const char *text)
 	return rc;
 }
 
+static const char *temporary_name(const char *path, char *ret)
+{
+	snprintf(ret, PATH_MAX + 32, "%s.%ld.tmp", path, (long)getpid());
+	return ret;
+}
+
 /* Written beside its place and moved there: a reader sees the old document or the new one, never half. */
 static int replace_file(const char *path, const char *text)
 {
 	char temporary[PATH_MAX + 32];
-	int rc;
+	int rc = write_temporary(temporary_name(path, temporary), text);
 
-	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
-	rc = write_temporary(temporary, text);
 	if (rc == 0 && rename(temporary, path) < 0) {
 		rc = -errno;
 		unlink(temporary);
@@ -97,6 +102,35 @@ static int write_to_path(const char *path, const char *text)
 		rc = replace_file(target ? target : path, text);
 	free(target);
 	return rc;
+}
+
+/* The way of write_to_path, with nothing to write: a file that could be made beside its place is taken away again. */
+static int check_target(const char *path)
+{
+	char *target = realpath(path, NULL), temporary[PATH_MAX + 32];
+	struct stat st;
+	int rc;
+
+	if (target && stat(target, &st) == 0 && !S_ISREG(st.st_mode)) {
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, "");
+	} else {
+		rc = write_temporary(temporary_name(target ? target : path, temporary), "");
+		if (rc == 0)
+			unlink(temporary);
+	}
+	free(target);
+	return rc;
+}
+
+int report_json_check(const char *path, struct error *err)
+{
+	int rc = strlen(path) < PATH_MAX ? check_target(path) : -ENAMETOOLONG;
+
+	return rc ? error_sys(err, rc,
+			      "the result could not be written to %s: give -j a file in a directory that you may "
+			      "write to",
+			      path)
+		  : 0;
 }
 
 int report_json_file(const struct result *result, const char *path, struct error *err)

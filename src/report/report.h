@@ -15,6 +15,8 @@ void report_terminal(FILE *to, const struct result *result);
 char *report_json(const struct result *result);
 /* Writes it to path through a temporary file and rename(); "-" is stdout. */
 int report_json_file(const struct result *result, const char *path, struct error *err);
+/* Before a run: whether the document could be written to path at all; nothing is written. */
+int report_json_check(const char *path, struct error *err);
 /* Default path of -j without a value: ./fabperf_results_<UTC time, ms>.json */
 void report_json_default_path(const struct result *result, char *ret, size_t size);
 

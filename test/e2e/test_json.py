@@ -283,16 +283,28 @@ def test_the_interrupted_server_is_named(client, serve):
 # --- where the document goes ---
 
 @pytest.mark.parametrize('path, reason', [
-    ('/no/such/directory/x.json', 'No such file or directory'), ('/dev/full', 'No space left on device'),
-    ('/proc/version', ''), ('/', 'Is a directory'),
+    ('/no/such/directory/x.json', 'No such file or directory'), ('/', 'Is a directory'), ('/proc/version', ''),
 ])
 def test_a_file_that_cannot_be_written(run, free_port, path, reason):
-    """The report is printed all the same; the exit status tells."""
+    """It is said before anything runs."""
     result = run('-n', 'localhost', '--port', free_port(), *QUICK, '-j', path)
-    assert result.rc == 1
-    assert result.stdout.startswith('Bandwidth: ')
+    assert result.rc == 1 and not result.stdout
     assert len(result.stderr.splitlines()) == 1
-    assert f'cannot write the result to {path}' in result.stderr and reason in result.stderr
+    assert f'the result could not be written to {path}' in result.stderr and reason in result.stderr
+
+
+def test_a_pipe_that_nobody_reads(run, free_port, tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    result = run('-n', 'localhost', '--port', free_port(), *QUICK, '-j', tmp_path / 'pipe', timeout=20)
+    assert result.rc == 1 and not result.stdout and len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_that_becomes_full(run, free_port):
+    """The report is printed all the same; the exit status tells."""
+    result = run('-n', 'localhost', '--port', free_port(), *QUICK, '-j', '/dev/full')
+    assert result.rc == 1 and result.stdout.startswith('Bandwidth: ')
+    assert len(result.stderr.splitlines()) == 1
+    assert 'cannot write the result to /dev/full: No space left on device' in result.stderr
 
 
 @pytest.mark.parametrize('options', [(), ('--print_json_results',)])
