@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -15,7 +16,7 @@
 struct patience {
 	const struct clock *clock;
 	int64_t deadline_ns; /* of that clock */
-	const volatile int *interrupted; /* set by Ctrl-C; NULL: nothing ends the wait early */
+	const atomic_int *interrupted; /* set by Ctrl-C; NULL: nothing ends the wait early */
 };
 
 /* The same with an earlier deadline: at most ns from now. */

@@ -18,7 +18,7 @@ struct client {
 	struct clock clock;
 	struct topo *topo;
 	struct progress_view view;
-	volatile int interrupted;
+	atomic_int interrupted;
 	struct result result;
 };
 

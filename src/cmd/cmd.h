@@ -4,6 +4,8 @@
 
 #include "spec/spec.h"
 
+#include <stdatomic.h>
+
 #define EXIT_DONE        0
 #define EXIT_FAILED      1
 #define EXIT_THRESHOLD   2
@@ -20,6 +22,6 @@ int cmd_complain(const struct error *err);
  * Turns the first SIGINT or SIGTERM into *flag = 1, which must live as long as the process; the second ends the process
  * as usual. To be called before any other thread exists. 0 or a negative errno.
  */
-int interrupt_watch(volatile int *flag, struct error *err);
+int interrupt_watch(atomic_int *flag, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ static void signals_of_interest(sigset_t *ret)
 
 static void *watch(void *argument)
 {
-	volatile int *flag = argument;
+	atomic_int *flag = argument;
 	sigset_t set;
 	int signal;
 
@@ -32,7 +32,7 @@ static void *watch(void *argument)
 	return NULL;
 }
 
-int interrupt_watch(volatile int *flag, struct error *err)
+int interrupt_watch(atomic_int *flag, struct error *err)
 {
 	pthread_attr_t attr;
 	pthread_t thread;

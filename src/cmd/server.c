@@ -12,7 +12,7 @@
 struct server {
 	const struct request *request;
 	struct clock clock;
-	volatile int interrupted; /* a client's process: the thread that sets it outlives serve_client() */
+	atomic_int interrupted; /* a client's process: the thread that sets it outlives serve_client() */
 };
 
 static uint64_t memory_limit(const struct request *request)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -52,7 +53,7 @@ struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
 	const struct clock *clock;
-	const volatile int *interrupted; /* while not NULL and set, a wait for other ranks ends with -EINTR */
+	const atomic_int *interrupted; /* while not NULL and set, a wait for other ranks ends with -EINTR */
 	struct sockaddr_storage local,
 		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */

@@ -197,7 +197,7 @@ static unsigned dequeue(struct conn_queue *queue, struct buf *ret)
 }
 
 /* Until a part is there: 0, -EINTR, -ETIMEDOUT, or why the connection is of no more use. */
-static int wait_part(struct conn *conn, enum frame_type type, int64_t deadline_ns, const volatile int *interrupted,
+static int wait_part(struct conn *conn, enum frame_type type, int64_t deadline_ns, const atomic_int *interrupted,
 		     struct error *err)
 {
 	while (!conn->parts.items && !conn->error.code && !(interrupted && *interrupted)) {
@@ -215,7 +215,7 @@ static int wait_part(struct conn *conn, enum frame_type type, int64_t deadline_n
 }
 
 int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns,
-	      const volatile int *interrupted, struct error *err)
+	      const atomic_int *interrupted, struct error *err)
 {
 	struct buf payload = BUF_INIT;
 	unsigned came;

@@ -8,6 +8,7 @@
 #include "orch/frame.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -65,7 +66,7 @@ int conn_push(struct conn *conn, enum frame_type type, const void *payload, size
  * -EINTR within 200 ms of *interrupted being set (NULL: never) while nothing has come.
  */
 int conn_take(struct conn *conn, enum frame_type type, struct buf *ret, int64_t deadline_ns,
-	      const volatile int *interrupted, struct error *err);
+	      const atomic_int *interrupted, struct error *err);
 /* The next note's payload; -EAGAIN without a sentence when none came in time. */
 int conn_take_note(struct conn *conn, struct buf *ret, int64_t deadline_ns, struct error *err);
 

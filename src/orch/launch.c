@@ -40,7 +40,7 @@ static bool pause_before_retry(const struct reach *reach)
 /* One call of a server at one of the addresses. NOT_FOUND: nobody accepts a connection there; *code says why not. */
 static int call(const struct reach *reach, const struct addrinfo *list, struct comm **ret, int *code, struct error *err)
 {
-	const volatile int *interrupted = reach->until.interrupted;
+	const atomic_int *interrupted = reach->until.interrupted;
 	const int fd = interrupted && *interrupted ? -EINTR : connect_any(list, SHARE_NS, &reach->until);
 	struct patience hello;
 
@@ -222,7 +222,7 @@ static int refuse(const struct reach *reach, struct error *err)
 			 why->text);
 }
 
-int launch_and_connect(const struct request *request, const struct clock *clock, const volatile int *interrupted,
+int launch_and_connect(const struct request *request, const struct clock *clock, const atomic_int *interrupted,
 		       struct comm **ret_comm, struct launch **ret_launch, struct error *err)
 {
 	struct reach reach = { .request = request,

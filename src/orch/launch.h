@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "spec/spec.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,7 +20,7 @@ struct launch; /* a server process that we started; it dies with us */
  * listening, time-out. launch is NULL in *ret_launch when a listening server was used. -EINTR within 200 ms of
  * *interrupted being set (NULL: never), the resolver's time and that for ending what was started (1 s) apart.
  */
-int launch_and_connect(const struct request *request, const struct clock *clock, const volatile int *interrupted,
+int launch_and_connect(const struct request *request, const struct clock *clock, const atomic_int *interrupted,
 		       struct comm **ret_comm, struct launch **ret_launch, struct error *err);
 
 /*

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "spec/result.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct clock;
@@ -32,7 +33,7 @@ struct orch_conf {
 	const struct clock *clock;
 	const struct topo *topo;
 	const struct observer *observer; /* NULL: nobody watches */
-	const volatile int *interrupted; /* set by a signal handler: end the run, keep what was measured */
+	const atomic_int *interrupted; /* set by Ctrl-C: end the run, keep what was measured */
 	const char *own_device,
 		*own_cores; /* replace the spec's on this rank when not empty (server_device, server_cores) */
 	const struct request *conditions; /* refuse a test that this server's options do not admit; NULL = none */

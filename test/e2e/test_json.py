@@ -163,6 +163,7 @@ def test_a_host_that_is_not_reached(run, free_port, host, options, parts):
 # --- ends in the middle ---
 
 @pytest.mark.parametrize('options', TRANSPORTS)
+@pytest.mark.tsan
 def test_a_killed_server(client, serve, options):
     """The process that serves us, without a word: named at once, as its connection breaks."""
     server, port = serve()
@@ -243,6 +244,7 @@ def test_interrupted_twice(client, serve):
 
 
 @pytest.mark.parametrize('options', [('-w', '30'), ('-i', '1000000000000', '--warmup_iterations', '100000000000')])
+@pytest.mark.tsan
 def test_interrupted_in_the_warm_up(client, options):
     """There is no figure yet, and none is made up."""
     process = client('-r', 'null', '--null_rate', '10G', *options)

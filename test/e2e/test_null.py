@@ -127,6 +127,7 @@ def test_loss_is_counted_exactly(measured, probability, options):
         assert results['responder']['bwResults']['messages'] == 5000 - lost
 
 
+@pytest.mark.tsan
 def test_loss_of_several_workers_and_queue_pairs(measured):
     words = ('-N', '2', '-q', '5', '--null_loss', '0.1', '--seed', '77')
     results = measured('-r', 'null', '-w', '0', '-i', '2000', *words)

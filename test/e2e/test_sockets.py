@@ -93,6 +93,7 @@ def test_options(measured, transport, options):
 @pytest.mark.parametrize('options', [
     ('--events', 'on'), ('--events', 'off'), ('-q', '3', '-N', '2'), ('--sock_buf', '4K'),
 ])
+@pytest.mark.tsan
 def test_latency_options(measured, transport, options):
     check_latency(measured('-c', transport, '-m', 'lat', *SHORT, *options, timeout=TIMEOUT_S))
 
@@ -116,6 +117,7 @@ def test_iterations_are_sent_exactly(measured, transport, options, iterations):
 
 
 @pytest.mark.parametrize('transport', ['TCP', 'UDP'])
+@pytest.mark.tsan
 def test_latency_iterations(measured, transport):
     """On a loop-back interface nothing is lost with one message under way."""
     words = ('-c', transport, '-m', 'lat', '-i', '300', '-q', '2', '-w', '0')

@@ -287,7 +287,7 @@ static void a_busy_server_says_whom_it_serves(void **state)
 
 static void ctrl_c_ends_a_wait(void **state)
 {
-	volatile int interrupted = 1;
+	atomic_int interrupted = 1;
 	const struct patience until = { .clock = &pair_clock,
 					.deadline_ns = in_seconds(30),
 					.interrupted = &interrupted };
