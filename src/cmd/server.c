@@ -30,6 +30,7 @@ static int serve_client(struct comm *comm, void *context)
 				  .interrupted = &server->interrupted,
 				  .own_device = server->request->spec.device,
 				  .own_cores = server->request->spec.cores,
+				  .own_exclude_cores = server->request->spec.exclude_cores,
 				  .conditions = server->request,
 				  .memory_limit = memory_limit(server->request) };
 	struct error err = { 0 };

@@ -34,8 +34,8 @@ struct orch_conf {
 	const struct topo *topo;
 	const struct observer *observer; /* NULL: nobody watches */
 	const atomic_int *interrupted; /* set by Ctrl-C: end the run, keep what was measured */
-	const char *own_device,
-		*own_cores; /* replace the spec's on this rank when not empty (server_device, server_cores) */
+	const char *own_device, *own_cores,
+		*own_exclude_cores; /* what this server was started with; replace the spec's when not empty */
 	const struct request *conditions; /* refuse a test that this server's options do not admit; NULL = none */
 	uint64_t memory_limit; /* refuse a test that needs more bytes of data buffers; 0 = none */
 };

@@ -37,6 +37,8 @@ static int use_own(struct run *run, struct cursor *from, struct error *err)
 	memcpy(run->spec.cores, cores, sizeof(cores));
 	if (cores[0])
 		run->spec.exclude_cores[0] = 0;
+	else if (conf->own_exclude_cores && conf->own_exclude_cores[0])
+		memcpy(run->spec.exclude_cores, conf->own_exclude_cores, sizeof(run->spec.exclude_cores));
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 """Where the workers run: the cores that were asked for, others where possible, and what the report says of it."""
+import json
 import os
 import re
 
@@ -89,6 +90,16 @@ def test_a_running_server_keeps_its_cores(run, serve):
 
 
 @needs_two
+@needs_two
+@pytest.mark.parametrize('excluded', CORES[:2])
+def test_a_server_keeps_off_its_own_excluded_cores(run, serve, excluded):
+    _, port = serve('--exclude_cores', excluded)
+    result = run('-n', 'localhost', '--port', port, *QUICK, '--print_json_results')
+    assert result.rc == 0, result
+    _, server = placed(json.loads(result.stdout))
+    assert excluded not in server
+
+
 @pytest.mark.parametrize('excluded', CORES[:2])
 def test_excluded_cores_are_not_used(measure, excluded):
     client, server = placed(measure(*QUICK, '-N', '2', '--exclude_cores', excluded))
