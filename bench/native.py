@@ -6,7 +6,7 @@ from pathlib import Path
 import programs
 from compare import Comparison, Group, Wanted
 
-CALL_BYTES = 512 * 1024  # what fabperf sends in one call of 64 KiB messages: --post_batch's automatic 8
+CALL_BYTES = 768 * 1024  # what fabperf sends in one call of 64 KiB messages: --post_batch's automatic 12
 # The kernel counts the peak of the process that forks for the one it starts: let that be a small one.
 SMALL_PARENT = ('/bin/sh', '-c', '"$@"; exit $?', 'sh')
 BLOCKING, POLLING = 'fabperf --events', 'fabperf polling'

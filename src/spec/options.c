@@ -126,7 +126,7 @@ const struct option_row option_rows[] = {
 	{ .key = "post_batch", .json = "postBatch", .type = OPTION_INT, .flags = WIRE | AUTO,
 	  FIELD(spec.post_batch), .min = 1, .max = 1024, .def = "auto", .unit = "messages", .metavar = "N", BW,
 	  .group = posting,
-	  .help = "Messages a doorbell or system call, 1: each has its own; auto: at most 16 and 256Ki, TCP as many as fit 512Ki, UDP 256Ki" },
+	  .help = "Messages a doorbell or system call, 1: each has its own; auto: at most 16 and 256Ki, TCP as many as fit 768Ki, UDP 256Ki" },
 	{ .key = "cq_mod", .json = "cqMod", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.cq_mod), .min = 1,
 	  .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, BW, .group = posting,
 	  .help = "One completion for that many messages; auto: --post_batch" },

@@ -22,7 +22,7 @@
 #define UDP_BATCH_MIN  16
 #define UDP_BATCH      1024
 #define ZEROCOPY_CALLS 4 /* the buffers of a call are busy until its notice comes: so many calls are under way */
-#define TCP_CALL       (512u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
+#define TCP_CALL       (768u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
 #define TCP_BATCH      1024
 
 /* --- words that go into a command line of ssh --- */

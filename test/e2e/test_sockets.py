@@ -164,3 +164,22 @@ def test_tcp_moves_as_many_bytes_as_it_says(measured, size, sent):
     assert figures['bytes'] == figures['messages'] * sent
     assert figures['bwGbSec'] == pytest.approx(figures['bytes'] * 8 / figures['durationSec'] / 1e9, rel=1e-6)
     assert figures['durationSec'] < 0.4 + 0.3 * SCALE
+
+
+@pytest.mark.parametrize('options, wakes', [
+    ((), 262144), (('-q', '4'), 262144), (('-q', '5'), None), (('--sock_buf', '64K'), None),
+    (('--events', 'off'), None), (('-i', '200', '-w', '0'), None), (('-m', 'lat'), None),
+])
+def test_a_stream_wakes_its_receiver_late_only_where_no_count_changes(measured, options, wakes):
+    length = () if '-i' in options else SHORT
+    results = measured('-c', 'TCP', *length, *options, timeout=TIMEOUT_S)
+    assert results['responder']['facts'].get('wakeBytes') == wakes
+    if '-m' not in options:
+        check_counts(results, 'TCP')
+
+
+def test_a_trickle_is_counted_whole(measured):
+    """Much less than the receiver is woken for: what the kernel holds is taken at the edges and at the end."""
+    results = measured('-c', 'TCP', '-s', '100', '-D', '0.3', '-w', '0', '--post_batch', '1', timeout=TIMEOUT_S)
+    check_counts(results, 'TCP')
+    assert results['responder']['facts']['wakeBytes'] == 262144
