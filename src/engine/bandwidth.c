@@ -71,6 +71,7 @@ static inline int turn(struct flow *flow, const struct shape *s)
 		int rc;
 
 		fep->outstanding -= done[i].count;
+		fep->sent += done[i].count;
 		flow->sent += done[i].count;
 		rc = post_room(flow, fep, s->batch, s->depth);
 		if (__builtin_expect(rc < 0, 0))

@@ -50,6 +50,7 @@ struct flow_ep {
 	struct ep *ep;
 	uint32_t outstanding; /* posted, not completed */
 	uint64_t posted; /* since the ring was prepared: tells whether the tail is signalled */
+	uint64_t sent, received; /* completed messages since the flow was opened */
 	bool tail_signalled; /* the last post asked for it */
 	uint64_t left; /* of the quota; UINT64_MAX by time */
 	uint32_t repost; /* receives consumed and not posted again */
@@ -90,7 +91,7 @@ struct flow {
 
 	struct phase phase;
 	struct meter meter;
-	uint64_t sent, received; /* completed messages since the flow was opened */
+	uint64_t sent, received; /* the same of all endpoints */
 	uint64_t reported; /* of them in control->arrived */
 	int64_t last_rx_ns; /* by quota: when the last message arrived */
 	bool over; /* stop posting */

@@ -174,8 +174,10 @@ static int settle(struct flow *flow)
 
 static void book_sample(struct flow *flow, struct flow_ep *fep, enum style style, int64_t ns)
 {
-	if (style == STYLE_MEMORY)
+	if (style == STYLE_MEMORY) {
+		fep->received++;
 		flow->received++;
+	}
 	if (fep->left != UINT64_MAX)
 		fep->left--;
 	if (flow->meter.state == METER_OPEN && flow->phase.measure)
@@ -255,6 +257,7 @@ static int echo(struct flow *flow, struct flow_ep *fep, enum style style)
 	int rc;
 
 	if (style == STYLE_MEMORY) {
+		fep->received++;
 		flow->received++;
 		marker_write(flow, fep);
 	}

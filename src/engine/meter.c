@@ -31,6 +31,17 @@ static uint64_t outstanding(const struct flow *flow)
 	return sum;
 }
 
+/* What each QP's counters were at an edge: 0 the window's begin, 1 its end. */
+static void keep_qps(const struct flow *flow, unsigned edge)
+{
+	struct worker_result *r = flow->result;
+
+	for (uint32_t i = 0; i < r->qp_count; i++) {
+		r->qp[i].sent[edge] = flow->eps[i].sent;
+		r->qp[i].received[edge] = flow->eps[i].received;
+	}
+}
+
 static int64_t tv_ns(struct timeval tv)
 {
 	return tv.tv_sec * 1000000000LL + tv.tv_usec * 1000LL;
@@ -115,6 +126,7 @@ static void open_window(struct flow *flow, int64_t at)
 	cpu_times(&m->cpu_user0, &m->cpu_system0);
 	r->begin_ns = r->end_ns = at;
 	r->edge_begin = outstanding(flow);
+	keep_qps(flow, 0);
 	r->interval_ns = m->interval_ns;
 	r->intervals = 0;
 }
@@ -133,6 +145,7 @@ static void close_window(struct flow *flow, int64_t at)
 	r->sent = flow->sent - m->sent0;
 	r->received = flow->received - m->received0;
 	r->edge_end = outstanding(flow);
+	keep_qps(flow, 1);
 	r->cpu_user_ns = user - m->cpu_user0;
 	r->cpu_system_ns = system - m->cpu_system0;
 }

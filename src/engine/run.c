@@ -23,11 +23,13 @@ static int book(struct flow *flow, const struct done *done)
 
 	if (done->kind == DONE_TX) {
 		fep->outstanding -= done->count;
+		fep->sent += done->count;
 		flow->sent += done->count;
 		flow->kick = true;
 		return 0;
 	}
 	fep->repost += done->count;
+	fep->received += done->count;
 	flow->received += done->count;
 	return fep->repost >= flow->repost_step ? flow_repost(flow, fep) : 0;
 }

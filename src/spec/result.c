@@ -56,12 +56,25 @@ fail:
 	return -ENOMEM;
 }
 
+int rank_result_alloc_qps(struct rank_result *rank, uint32_t qps)
+{
+	for (uint32_t i = 0; i < rank->workers; i++) {
+		rank->worker[i].qp = calloc(qps, sizeof(struct qp_count));
+		if (!rank->worker[i].qp)
+			return -ENOMEM;
+		rank->worker[i].qp_count = qps;
+	}
+	return 0;
+}
+
 void rank_result_release(struct rank_result *rank)
 {
 	if (!rank)
 		return;
-	for (uint32_t i = 0; i < rank->workers; i++)
+	for (uint32_t i = 0; i < rank->workers; i++) {
+		free(rank->worker[i].qp);
 		free(rank->worker[i].hist);
+	}
 	free(rank->worker);
 	rank->worker = NULL;
 	rank->workers = 0;

@@ -15,6 +15,7 @@ struct hist;
 #define RESULT_INTERVALS 256
 #define RESULT_FACTS     40
 #define RESULT_WORKERS   1024 /* most workers of one side */
+#define RESULT_QPS       16384 /* most QPs of one worker */
 
 /* One thing that was used or found, for the report: key for JSON (camelCase), label for people, value as text. */
 struct fact {
@@ -33,6 +34,11 @@ void facts_add(struct facts *facts, const char *key, const char *label, const ch
 	__attribute__((format(printf, 4, 5)));
 void facts_add_number(struct facts *facts, const char *key, const char *label, long long value);
 const char *facts_get(const struct facts *facts, const char *key); /* NULL when absent */
+
+/* Messages of one QP that were completed since it was opened, at the window's begin [0] and at its end [1]. */
+struct qp_count {
+	uint64_t sent[2], received[2];
+};
 
 /* One worker of one side. Instants are ns of this rank's own clock. */
 struct worker_result {
@@ -55,6 +61,9 @@ struct worker_result {
 	int64_t interval_ns; /* length of one interval; the last may be shorter and is left out */
 	uint32_t intervals;
 	uint64_t interval_msgs[RESULT_INTERVALS]; /* messages completed (or received) per interval */
+
+	uint32_t qp_count; /* entries of qp: qps, or 0 when they were not kept (rank_result_alloc_qps) */
+	struct qp_count *qp;
 
 	struct hist *hist; /* latency samples, ns, as measured (round trip or completion); NULL when none */
 	struct error error; /* code != 0: this worker failed */
@@ -95,6 +104,7 @@ struct result {
 void result_init(struct result *result, const struct request *request, uint32_t ranks);
 void result_release(struct result *result);
 int rank_result_alloc(struct rank_result *rank, uint32_t workers, bool hists); /* -ENOMEM */
+int rank_result_alloc_qps(struct rank_result *rank, uint32_t qps); /* each worker counts by QP; -ENOMEM */
 void rank_result_release(struct rank_result *rank);
 
 void rank_result_pack(const struct rank_result *rank, struct buf *to);

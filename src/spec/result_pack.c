@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKER_MIN    150 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define WORKER_MIN    154 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define QP_BYTES      32
 #define INSTANT_LIMIT (INT64_C(1) << 61)
 
 /* Plain fields, in wire order: one table writes and reads them. */
@@ -43,6 +44,13 @@ static const struct field worker_fields[] = {
 	FIELD(FIELD_U64, worker_result, timeouts),      FIELD(FIELD_U64, worker_result, cpu_user_ns),
 	FIELD(FIELD_U64, worker_result, cpu_system_ns), FIELD(FIELD_U64, worker_result, interval_ns),
 	FIELD(FIELD_U32, worker_result, intervals),
+};
+
+static const struct field qp_fields[] = {
+	FIELD(FIELD_U64, qp_count, sent[0]),
+	FIELD(FIELD_U64, qp_count, sent[1]),
+	FIELD(FIELD_U64, qp_count, received[0]),
+	FIELD(FIELD_U64, qp_count, received[1]),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -138,6 +146,9 @@ static void pack_worker(const struct worker_result *worker, struct buf *to)
 	pack_fields(worker, worker_fields, COUNT(worker_fields), to);
 	for (uint32_t i = 0; i < worker->intervals; i++)
 		buf_put_u64(to, worker->interval_msgs[i]);
+	buf_put_u32(to, worker->qp_count);
+	for (uint32_t i = 0; i < worker->qp_count; i++)
+		pack_fields(&worker->qp[i], qp_fields, COUNT(qp_fields), to);
 	pack_error(&worker->error, to);
 	buf_put_u8(to, worker->hist != NULL);
 	if (worker->hist)
@@ -152,6 +163,21 @@ static int unpack_hist(struct worker_result *ret, struct cursor *from)
 	if (!ret->hist)
 		return -ENOMEM;
 	return hist_unpack(ret->hist, from);
+}
+
+static int unpack_qps(struct worker_result *ret, struct cursor *from)
+{
+	const uint32_t count = cursor_u32(from);
+
+	if (from->failed || count > RESULT_QPS || count > from->left / QP_BYTES)
+		return -EPROTO;
+	ret->qp = count ? calloc(count, sizeof(*ret->qp)) : NULL;
+	if (count && !ret->qp)
+		return -ENOMEM;
+	ret->qp_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		unpack_fields(&ret->qp[i], qp_fields, COUNT(qp_fields), from);
+	return 0;
 }
 
 /* Instants far from any clock would overflow the differences that are taken of them. */
@@ -169,11 +195,16 @@ static bool worker_is_sane(const struct worker_result *worker)
 
 static int unpack_worker(struct worker_result *ret, struct cursor *from)
 {
+	int rc;
+
 	unpack_fields(ret, worker_fields, COUNT(worker_fields), from);
 	if (from->failed || !worker_is_sane(ret))
 		return -EPROTO;
 	for (uint32_t i = 0; i < ret->intervals; i++)
 		ret->interval_msgs[i] = cursor_u64(from);
+	rc = unpack_qps(ret, from);
+	if (rc)
+		return rc;
 	unpack_error(&ret->error, from);
 	return unpack_hist(ret, from);
 }

@@ -163,8 +163,8 @@ def test_fabperf_is_not_installed_there(hosts, tmp_path):
 @pytest.mark.parametrize('body, words', [
     ('echo fabperf-ready 9 9.9.9 1234 -; cat >&2', ("fabperf 9.9.9 on host 'node1' speaks control protocol 9",)),
     ('echo no such option >&2; exit 3', ('exit status 3', 'no such option')),
-    ('echo Welcome; echo fabperf-ready 1 0.1.0 x -; cat >&2', ('malformed ready line',)),
-    ('echo fabperf-ready 1 0.1.0 9 -; cat >&2', ('its port 9 cannot be reached',)),
+    ('echo Welcome; echo fabperf-ready 2 0.1.0 x -; cat >&2', ('malformed ready line',)),
+    ('echo fabperf-ready 2 0.1.0 9 -; cat >&2', ('its port 9 cannot be reached',)),
 ])
 def test_what_was_started_is_no_server_of_ours(client, tmp_path, body, words):
     path = tmp_path / 'server'

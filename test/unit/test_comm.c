@@ -358,7 +358,7 @@ static void another_version_is_named_on_both_sides(void **state)
 
 	(void)state;
 	tcp_pair(fds);
-	send_hello(fds[0], FRAME_HELLO, COMM_PROTOCOL + 6, "9.9.9", "newer");
+	send_hello(fds[0], FRAME_HELLO, COMM_PROTOCOL + 5, "9.9.9", "newer");
 	assert_int_equal(welcome(fds[1], within(5), &comm, &err), -EPROTO);
 	assert_text(&err, -EPROTO, "fabperf 9.9.9 on host 'newer' speaks control protocol 7, fabperf " FABPERF_VERSION);
 	error_clear(&err);
@@ -367,7 +367,7 @@ static void another_version_is_named_on_both_sides(void **state)
 	assert_text(&err, -EPROTO, "host 'elsewhere' refused us: fabperf 9.9.9 on host 'newer'");
 	error_clear(&err);
 	tcp_pair(fds);
-	send_hello(fds[1], FRAME_REFUSED, COMM_PROTOCOL + 6, "9.9.9", "newer");
+	send_hello(fds[1], FRAME_REFUSED, COMM_PROTOCOL + 5, "9.9.9", "newer");
 	assert_int_equal(comm_tcp_client(fds[0], "there", within(5), &comm, &err), -EPROTO);
 	assert_text(&err, -EPROTO, "fabperf 9.9.9 on host 'there' speaks control protocol 7, fabperf " FABPERF_VERSION);
 	assert_text(&err, -EPROTO, "--server_exe");

@@ -117,16 +117,16 @@ static void other_lines_are_told_from_malformed_ones(void **state)
 		{ "fabperf-ready", -EAGAIN },
 		{ "fabperf-readyish 1 2 3", -EAGAIN },
 		{ "fabperf-ready ", -EPROTO },
-		{ "fabperf-ready 1", -EPROTO },
+		{ "fabperf-ready 2", -EPROTO },
 		{ "fabperf-ready x 0.1.0 5 -", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 0 -", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 65536 -", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 -5 -", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 5", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 5 - more", -EPROTO },
+		{ "fabperf-ready 2 0.1.0 0 -", -EPROTO },
+		{ "fabperf-ready 2 0.1.0 65536 -", -EPROTO },
+		{ "fabperf-ready 2 0.1.0 -5 -", -EPROTO },
+		{ "fabperf-ready 2 0.1.0 5", -EPROTO },
+		{ "fabperf-ready 2 0.1.0 5 - more", -EPROTO },
 		{ "fabperf-ready 99999999999 0.1.0 5 -", -EPROTO },
-		{ "fabperf-ready 1 0.1.0 5 -\r", 0 },
-		{ "fabperf-ready 2 7.0 what a later protocol says", 0 },
+		{ "fabperf-ready 2 0.1.0 5 -\r", 0 },
+		{ "fabperf-ready 3 7.0 what a later protocol says", 0 },
 	};
 	struct ready ready = { .port = 77 };
 
@@ -173,7 +173,7 @@ static void a_started_process_is_heard_and_ends_with_its_stdin(void **state)
 {
 	struct error why = { .code = -EIO, .text = "it failed" };
 	struct ready ready;
-	struct launch *launch = start_shell("echo some noise; echo fabperf-ready 1 0.1.0 99 -; cat; "
+	struct launch *launch = start_shell("echo some noise; echo fabperf-ready 2 0.1.0 99 -; cat; "
 					    "printf 'one\\ntwo\\033[1m\\n' >&2");
 	const int64_t limit = in_seconds(4);
 

@@ -20,6 +20,7 @@ static void make_full(struct result *result)
 
 	make(result, 3, true);
 	rank = &result->rank[0];
+	assert_int_equal(rank_result_alloc_qps(rank, 2), 0);
 	strcpy(rank->host, "alpha");
 	strcpy(rank->version, "1.2.3");
 	rank->clock_offset_ns = -12345;
@@ -37,6 +38,7 @@ static void make_full(struct result *result)
 		rank->worker[w].intervals = 2;
 		rank->worker[w].interval_ns = 100;
 		rank->worker[w].interval_msgs[1] = 9;
+		rank->worker[w].qp[1] = (struct qp_count){ { 10, 30 + w }, { 5, 7 } };
 		hist_record(rank->worker[w].hist, 1000 + w);
 	}
 	free(rank->worker[1].hist);
@@ -63,6 +65,9 @@ static void test_pack_round_trip(void **state)
 	assert_int_equal(back.worker[2].numa, -1);
 	assert_null(back.worker[1].hist);
 	assert_int_equal(back.worker[2].hist->max, 1002);
+	assert_int_equal(back.worker[2].qp_count, 2);
+	assert_int_equal(back.worker[2].qp[1].sent[1], 32);
+	assert_int_equal(back.worker[2].qp[1].received[0], 5);
 	assert_string_equal(back.error.text, "something broke");
 	assert_string_equal(facts_get(&back.facts, "device"), "rxe0");
 	rank_result_pack(&back, &second);
