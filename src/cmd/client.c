@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 struct client {
@@ -49,6 +50,8 @@ static int resolve(struct request *request, struct error *err)
 	struct request_host host = { .has_rdma = ibv && ibv->has_device(""),
 				     .device_is_rdma = device[0] && ibv && ibv->has_device(device) };
 
+	if (getrandom(&host.lot, sizeof(host.lot), 0) < 0)
+		return error_sys(err, -errno, "cannot draw a random number");
 	return request_resolve(request, &host, err);
 }
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 
 /* Which queues this side needs; the other keeps one entry, since some devices refuse none. */
@@ -100,22 +99,6 @@ static int open_queue(struct ib_port *p, struct error *err)
 	return 0;
 }
 
-static void seed_psn(struct ib_port *p)
-{
-	if (getrandom(&p->psn_state, sizeof(p->psn_state), 0) < 0)
-		p->psn_state = (uintptr_t)p;
-}
-
-/* splitmix64: consecutive states give unrelated numbers. */
-static uint32_t next_psn(struct ib_port *p)
-{
-	uint64_t z = p->psn_state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (uint32_t)(z >> 40);
-}
-
 static int reg_failed(const struct ib_port *p, size_t size, int code, struct error *err)
 {
 	struct rlimit limit = { 0 };
@@ -197,7 +180,6 @@ static int ib_open(const struct port_conf *conf, struct port **ret, struct error
 	p->spec = conf->spec;
 	p->eps = calloc(conf->spec->qps, sizeof(*p->eps));
 	set_depths(p);
-	seed_psn(p);
 	rc = p->eps ? open_all(p, err)
 		    : error_set(err, -ENOMEM, "no memory for %llu queue pairs", (unsigned long long)conf->spec->qps);
 	if (rc) {
@@ -274,7 +256,7 @@ static void set_own(struct ib_ep *ep)
 		.lid = p->attr.lid,
 		.gid_index = p->gid.gid_index,
 		.qpn = ep->qp->qp_num,
-		.psn = next_psn(ib_ep_port(ep)),
+		.psn = (uint32_t)ib_knob(p->spec->start_psn, 0), /* rdma_cm replaces it */
 		.qkey = ib_qp_key(p),
 		.rkey = ep->conf.region->mr->rkey,
 		.rx_slots = ep->conf.rx_slots,

@@ -80,7 +80,6 @@ struct ib_port {
 	bool wr_api; /* ibv_wr_*; else ibv_post_send */
 	uint32_t inline_max; /* payload up to this goes into the work request */
 	uint32_t tx_depth, rx_depth; /* what this side needs of a queue pair */
-	uint64_t psn_state; /* of the generator of packet sequence numbers */
 
 	const char *name; /* device's */
 	uint8_t num; /* its port */

@@ -199,6 +199,13 @@ static void resolve_events(struct spec *spec)
 		spec->events = stream ? CHOICE_ON : CHOICE_OFF;
 }
 
+/* Both sides use the same number, so that one option repeats the run. */
+static void resolve_psn(struct spec *spec, uint32_t lot)
+{
+	if (spec->start_psn == SPEC_AUTO && spec->driver == DRIVER_IBV && spec->rdma_cm != CHOICE_ON)
+		spec->start_psn = lot & 0xffffff;
+}
+
 /* --- all --- */
 
 static int resolve_client(struct request *request, const struct request_host *host, struct error *err)
@@ -220,6 +227,7 @@ static int resolve_client(struct request *request, const struct request_host *ho
 		return rc;
 	resolve_depths(&request->spec);
 	resolve_events(&request->spec);
+	resolve_psn(&request->spec, host->lot);
 	return request_check_values(request, err);
 }
 

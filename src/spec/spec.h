@@ -50,6 +50,8 @@ struct spec {
 	uint64_t port; /* RDMA device's physical port */
 	uint64_t gid_index, mtu, service_level, traffic_class, flow_label, hop_limit, pkey_index;
 	uint64_t qp_timeout, retry_count, rnr_retry, min_rnr_timer;
+	uint64_t
+		start_psn; /* first packet sequence number of every QP, on both sides; "auto" only with rdma_cm, which chooses */
 
 	uint32_t gso, zerocopy; /* enum choice */
 	uint64_t sock_buf; /* bytes, SO_SNDBUF and SO_RCVBUF */
@@ -103,6 +105,7 @@ void request_init(struct request *request);
 struct request_host {
 	bool has_rdma; /* this host has an RDMA device */
 	bool device_is_rdma; /* -d names one */
+	uint32_t lot; /* a random number, for what is drawn by lot */
 };
 int request_resolve(struct request *request, const struct request_host *host, struct error *err);
 

@@ -142,7 +142,19 @@ def test_no_wr_api(double):
     ('--qp_timeout', 11, 'qpTimeout'), ('--retry_count', 3, 'retryCount'), ('--rnr_retry', 2, 'rnrRetry'),
     ('--min_rnr_timer', 5, 'minRnrTimer'), ('--service_level', 3, 'serviceLevel'),
     ('--traffic_class', 104, 'trafficClass'), ('--flow_label', 77, 'flowLabel'), ('--hop_limit', 9, 'hopLimit'),
-    ('--mtu', 512, 'mtu'),
+    ('--mtu', 512, 'mtu'), ('--start_psn', 0xffffff, 'psn'),
 ])
 def test_knobs_are_read_back(double, knob, value, key):
     assert facts(double([*WRITE, knob, str(value), *JSON]))[key] == value
+
+
+@pytest.mark.parametrize('connection, verb', [('RC', 'write'), ('UC', 'send'), ('UD', 'send')])
+def test_a_run_is_repeated_by_its_first_psn(double, connection, verb):
+    """It is drawn by lot, the same for all queue pairs of both sides, told, and taken when it is asked for."""
+    words = options(connection, verb, 'bw', '-q', '3', *JSON)
+
+    def numbers(outcome):
+        return [outcome.connection[side]['facts']['psn'] for side in ('requestor', 'responder')]
+    drawn = [numbers(double(words)) for _ in range(2)]
+    assert drawn[0] != drawn[1] and all(mine == theirs for mine, theirs in drawn)
+    assert numbers(double([*words, '--start_psn', hex(drawn[0][0])])) == drawn[0]

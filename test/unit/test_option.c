@@ -58,6 +58,7 @@ static const struct sample samples[] = {
 	{ "retry_count", "0", "0", "8" },
 	{ "rnr_retry", "6", "6", "8" },
 	{ "min_rnr_timer", "1", "1", "32" },
+	{ "start_psn", "0xABCDEF", "11259375", "0x1000000" },
 	{ "rdma_cm", "on", "on", "auto" },
 	{ "wr_api", "off", "off", "both" },
 	{ "gso", "disable", "off", "2" },

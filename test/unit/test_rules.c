@@ -16,6 +16,8 @@ static const struct request_host bare = { .has_rdma = false };
 static const struct request_host rdma = { .has_rdma = true };
 static const struct request_host rdma_named = { .has_rdma = true, .device_is_rdma = true };
 
+static const struct request_host drawn = { .has_rdma = true, .lot = 0x77abcdef };
+
 static int resolve_line(const char *words, const struct request_host *host, struct request *ret, struct error *err)
 {
 	if (parse_line(words, ret, err))
@@ -89,6 +91,12 @@ static const struct {
 	{ "-n h -r null", &bare, "rdma_driver=null connection=RC verb=write null_latency=0 null_rate=0" },
 	{ "-n h -r null -c UD", &bare, "connection=UD verb=send msg_size=1Ki" },
 	{ "-n h -r null -m lat --null_latency 5us", &bare, "null_latency=5us tx_depth=32" },
+	{ "-n h", &drawn, "start_psn=11259375" },
+	{ "-n h -c UD", &drawn, "start_psn=11259375" },
+	{ "-n h --start_psn 0", &drawn, "start_psn=0" },
+	{ "-n h --rdma_cm off --start_psn 0xffffff", &drawn, "start_psn=16777215" },
+	{ "-n h --rdma_cm", &drawn, "start_psn=auto" },
+	{ "-n h -c TCP", &drawn, "start_psn=auto" },
 	{ "-n h -i 1000", &rdma, "iterations=1000" },
 	{ "-n h -i 1000 -m lat -w 0", &rdma, "iterations=1000 warmup=0" },
 	{ "-n h --warmup_iterations 10", &rdma, "warmup_iterations=10" },
@@ -214,6 +222,10 @@ static const struct {
 	{ "-n h -c TCP --flow_label 1", &bare, "--flow_label has no effect with -c TCP" },
 	{ "-n h -c TCP --hop_limit 1", &bare, "--hop_limit has no effect with -c TCP" },
 	{ "-n h -c TCP --pkey_index 1", &bare, "--pkey_index has no effect with -c TCP" },
+	{ "-n h -c TCP --start_psn 1", &bare, "--start_psn has no effect with -c TCP" },
+	{ "-n h -r null --start_psn 1", &bare, "--start_psn has no effect with -r null" },
+	{ "-n h --rdma_cm --start_psn 0", &rdma,
+	  "--start_psn 0 does not go with --rdma_cm on: the connection manager chooses the numbers" },
 	/* legality */
 	{ "-n h -r ibv -c TCP", &bare, "-c TCP does not go with -r ibv, which takes -c RC, UC or UD" },
 	{ "-n h -r null -c UDP", &bare, "-c UDP does not go with -r null, which takes -c RC, UC or UD" },
