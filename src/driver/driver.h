@@ -63,15 +63,35 @@ struct ep_conf {
 	uint32_t stride; /* bytes from slot to slot */
 };
 
-/* What a ring of work requests repeats. */
-enum work_kind { WORK_TX, WORK_RX };
-struct work {
-	enum work_kind kind; /* WORK_TX: the spec's verb; WORK_RX: receives */
+/* One of the operations that a ring repeats. */
+struct op {
 	enum verb verb;
 	uint32_t size; /* bytes a message */
+	uint32_t offset; /* of its region within a slot, here and at the peer */
+};
+
+/*
+ * What a ring of work requests repeats: a cycle of operations, one after another. Request i is op[i % ops] in slot
+ * (i / ops) % slots; a ring is whole cycles. WORK_RX: op[] are those that consume a receive, in their order; all receives
+ * are alike, with room for the largest of them (work_largest) in its region.
+ */
+enum work_kind { WORK_TX, WORK_RX };
+struct work {
+	enum work_kind kind;
+	uint32_t ops; /* 1 ... SPEC_OPS */
+	struct op op[SPEC_OPS];
 	uint32_t signal; /* WORK_TX: every n-th is signalled; completions arrive in steps of n */
 	uint32_t batch; /* most that one post will be asked for */
 };
+
+static inline const struct op *work_largest(const struct work *work)
+{
+	const struct op *largest = work->op;
+
+	for (uint32_t i = 1; i < work->ops; i++)
+		largest = work->op[i].size > largest->size ? &work->op[i] : largest;
+	return largest;
+}
 
 enum done_kind { DONE_TX, DONE_RX };
 struct done {

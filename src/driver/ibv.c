@@ -13,7 +13,7 @@
 static void set_depths(struct ib_port *p)
 {
 	const struct spec *spec = p->spec;
-	bool two_sided = verb_is_two_sided((enum verb)spec->verb);
+	bool two_sided = spec_verbs(spec) & TWO_SIDED_VERBS;
 	bool answers = spec->metric == METRIC_LAT && spec->verb != VERB_READ && !verb_is_atomic((enum verb)spec->verb);
 
 	p->tx_depth = p->conf.active || answers ? (uint32_t)spec->tx_depth : 1;
@@ -71,7 +71,7 @@ static int check_limits(const struct ib_port *p, struct error *err)
 			"device %s allows %d: lower --tx_depth, --rx_depth or --qps",
 			(unsigned long long)spec->qps, p->tx_depth, p->rx_depth, (unsigned long long)cqe, p->name,
 			p->dev.max_cqe);
-	if (!rc && verb_is_atomic((enum verb)spec->verb) && p->dev.atomic_cap == IBV_ATOMIC_NONE)
+	if (!rc && spec_verbs(spec) & ATOMIC_VERBS && p->dev.atomic_cap == IBV_ATOMIC_NONE)
 		return error_set(err, -EOPNOTSUPP, "RDMA device %s has no atomic operations: choose another --verb",
 				 p->name);
 	return rc;
@@ -194,7 +194,7 @@ static void ib_caps(const struct port *port, struct caps *ret)
 {
 	const struct ib_port *p = (const struct ib_port *)port;
 	uint32_t transport = p->spec->transport;
-	bool two_sided = verb_is_two_sided((enum verb)p->spec->verb);
+	bool two_sided = spec_verbs(p->spec) & TWO_SIDED_VERBS;
 
 	*ret = (struct caps){
 		.max_size = max_message(p),

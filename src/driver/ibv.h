@@ -94,6 +94,9 @@ struct ib_port {
 	struct ib_cm *cm; /* rdma_cm only */
 };
 
+/* Tells the device of one request by an ibv_wr_* call. */
+typedef void ib_emitter(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr);
+
 struct ib_ep {
 	struct ep ep;
 	/* hot */
@@ -107,9 +110,13 @@ struct ib_ep {
 	uint32_t rx_len, rx_head;
 	uint32_t rx_slot; /* where the next message arrives */
 	uint32_t rx_bytes; /* byte_len of a good message */
-	void (*emit)(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr); /* ibv_wr_*: one request (ibv_wr.c) */
+	ib_emitter *emit; /* ibv_wr_* */
 	uint64_t bad; /* messages of a wrong length */
 	/* cold */
+	struct {
+		uint32_t bytes;
+		uint64_t count; /* of them so far */
+	} rx_smaller[SPEC_OPS]; /* good messages of other operations than the largest; 0 bytes behind the last */
 	struct ep_conf conf;
 	struct ib_addr own, peer;
 	bool connected;
@@ -189,6 +196,12 @@ uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair
 
 /* --- ibv_ring.c: prepared work requests --- */
 
+/* Whether the payload of a verb can travel in the work request. */
+static inline bool ib_can_inline(enum verb verb)
+{
+	return verb == VERB_WRITE || verb == VERB_WRITE_IMM || verb == VERB_SEND;
+}
+
 int ib_ring_prepare(struct ep *ep, const struct work *work, struct error *err);
 
 /* --- ibv_post.c, ibv_poll.c, ibv_wr.c: the hot path --- */
@@ -205,7 +218,7 @@ void ib_ring_advance(struct ib_ep *ep, uint32_t n);
 int ib_ring_post(struct ep *base, unsigned n, unsigned flags);
 int ib_ring_post_rx(struct ep *base, unsigned n);
 int ib_ring_post_wr(struct ib_ep *ep, unsigned n, unsigned flags); /* by ibv_wr_* */
-void ib_ring_emitter(struct ib_ep *ep, enum verb verb, bool inlined); /* chooses ep->emit */
+void ib_ring_emitter(struct ib_ep *ep); /* chooses ep->emit for the ring as it was filled */
 int ib_port_poll(struct port *port, struct done *done, int max);
 int ib_port_wait(struct port *port, int64_t timeout_ns);
 

@@ -65,7 +65,7 @@ static void reliable_facts(const struct ib_port *p, const struct ibv_qp_attr *us
 	facts_add_number(ret, "retryCount", "Retry count", used->retry_cnt);
 	facts_add_number(ret, "rnrRetry", "RNR retry", used->rnr_retry);
 	facts_add_number(ret, "minRnrTimer", "Minimal RNR timer", used->min_rnr_timer);
-	if (p->spec->verb == VERB_READ || verb_is_atomic((enum verb)p->spec->verb))
+	if (spec_verbs(p->spec) & (VERB_BIT(VERB_READ) | ATOMIC_VERBS))
 		facts_add_number(ret, "maxRdAtomic", "Reads outstanding", used->max_rd_atomic);
 }
 

@@ -17,38 +17,38 @@ enum ibv_qp_type ib_qp_kind(const struct spec *spec)
 	}
 }
 
+/* What a verb needs: rights at the memory and the queue pair, and a flag at the creation of one for ibv_wr_*. */
+static const struct {
+	unsigned access;
+	uint64_t send_op;
+} needs[] = {
+	[VERB_WRITE] = { IBV_ACCESS_REMOTE_WRITE, IBV_QP_EX_WITH_RDMA_WRITE },
+	[VERB_WRITE_IMM] = { IBV_ACCESS_REMOTE_WRITE, IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM },
+	[VERB_READ] = { IBV_ACCESS_REMOTE_READ, IBV_QP_EX_WITH_RDMA_READ },
+	[VERB_SEND] = { 0, IBV_QP_EX_WITH_SEND },
+	[VERB_ATOMIC_FA] = { IBV_ACCESS_REMOTE_ATOMIC, IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD },
+	[VERB_ATOMIC_CS] = { IBV_ACCESS_REMOTE_ATOMIC, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP },
+};
+#define NEEDS (sizeof(needs) / sizeof(needs[0]))
+
 uint32_t ib_access(const struct spec *spec)
 {
-	switch (spec->verb) {
-	case VERB_WRITE:
-	case VERB_WRITE_IMM:
-		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-	case VERB_READ:
-		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
-	case VERB_ATOMIC_FA:
-	case VERB_ATOMIC_CS:
-		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	default:
-		return IBV_ACCESS_LOCAL_WRITE;
-	}
+	const uint32_t verbs = spec_verbs(spec);
+	uint32_t access = IBV_ACCESS_LOCAL_WRITE;
+
+	for (unsigned verb = 0; verb < NEEDS; verb++)
+		access |= verbs & VERB_BIT(verb) ? needs[verb].access : 0;
+	return access;
 }
 
-static uint64_t send_op(const struct spec *spec)
+static uint64_t send_ops(const struct spec *spec)
 {
-	switch (spec->verb) {
-	case VERB_WRITE:
-		return IBV_QP_EX_WITH_RDMA_WRITE;
-	case VERB_WRITE_IMM:
-		return IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-	case VERB_READ:
-		return IBV_QP_EX_WITH_RDMA_READ;
-	case VERB_ATOMIC_FA:
-		return IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-	case VERB_ATOMIC_CS:
-		return IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
-	default:
-		return IBV_QP_EX_WITH_SEND;
-	}
+	const uint32_t verbs = spec_verbs(spec);
+	uint64_t flags = 0;
+
+	for (unsigned verb = 0; verb < NEEDS; verb++)
+		flags |= verbs & VERB_BIT(verb) ? needs[verb].send_op : 0;
+	return flags;
 }
 
 /* NULL with errno when the device refuses. */
@@ -67,7 +67,7 @@ static struct ibv_qp *create(const struct ib_port *p, bool wr_api, uint32_t inli
 		.qp_type = ib_qp_kind(p->spec),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | (wr_api ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
 		.pd = p->pd,
-		.send_ops_flags = wr_api ? send_op(p->spec) : 0,
+		.send_ops_flags = wr_api ? send_ops(p->spec) : 0,
 	};
 	struct ibv_qp *qp;
 
@@ -115,16 +115,24 @@ static uint32_t largest_inline(struct ib_port *p, uint32_t refused)
 	return taken;
 }
 
+/* The largest message that travels in its work request: no more room than that, as it makes the queue's entries larger. */
 static uint32_t inline_wanted(const struct ib_port *p)
 {
-	const struct spec *spec = p->spec;
+	const uint64_t most = ib_knob(p->spec->inline_size, IB_INLINE_AUTO);
+	struct spec_op op[SPEC_OPS];
+	uint64_t wanted = 0;
+	bool any = false;
 
-	if (spec->verb == VERB_READ || verb_is_atomic((enum verb)spec->verb))
-		return 0;
-	if (spec->inline_size != SPEC_AUTO)
-		return (uint32_t)spec->inline_size;
-	return spec->size <= IB_INLINE_AUTO ? (uint32_t)spec->size
-					    : 0; /* no more: it makes the queue's entries larger */
+	for (unsigned ops = spec_ops(p->spec, op); ops; ops--) {
+		const struct spec_op *o = &op[ops - 1];
+
+		if (!ib_can_inline((enum verb)o->verb))
+			continue;
+		any = true;
+		if (o->size <= most && o->size > wanted)
+			wanted = o->size;
+	}
+	return any && p->spec->inline_size != SPEC_AUTO ? (uint32_t)most : (uint32_t)wanted;
 }
 
 int ib_qp_probe(struct ib_port *p, struct error *err)

@@ -67,26 +67,34 @@ static enum ibv_wr_opcode opcode(enum verb verb)
 	}
 }
 
-/* Slots of the peer that are written to or read from in turn; one when the peer's processor watches it for writes. */
-static uint32_t target_slots(const struct ib_ep *ep, const struct work *work)
+/* Whether the peer's processor watches one place for writes. */
+static bool is_watched(const struct ib_ep *ep, const struct op *op)
 {
-	bool watched = work->verb == VERB_WRITE && ib_ep_port(ep)->spec->metric == METRIC_LAT;
-
-	return work->verb == VERB_SEND || watched ? 1 : ep->peer.rx_slots;
+	return op->verb == VERB_WRITE && ib_ep_port(ep)->spec->metric == METRIC_LAT;
 }
 
-static void set_target(const struct ib_ep *ep, const struct work *work, uint32_t i, struct ibv_send_wr *wr)
+/* Slots of the peer that are written to or read from in turn. */
+static uint32_t target_slots(const struct ib_ep *ep, const struct work *work)
+{
+	bool sends = true;
+
+	for (uint32_t i = 0; i < work->ops; i++)
+		sends &= work->op[i].verb == VERB_SEND;
+	return sends || is_watched(ep, work->op) ? 1 : ep->peer.rx_slots;
+}
+
+static void set_target(const struct ib_ep *ep, const struct op *op, uint64_t slot, struct ibv_send_wr *wr)
 {
 	const struct ib_addr *peer = &ep->peer;
-	uint64_t remote = peer->rx_addr + (uint64_t)(i % target_slots(ep, work)) * peer->stride;
+	uint64_t remote = peer->rx_addr + slot * peer->stride + op->offset;
 
-	if (verb_is_atomic(work->verb)) {
+	if (verb_is_atomic(op->verb)) {
 		/* Adds 1; or swaps 0 for 1, which is as much work when the word differs. */
 		wr->wr.atomic.remote_addr = remote;
 		wr->wr.atomic.rkey = peer->rkey;
-		wr->wr.atomic.compare_add = work->verb == VERB_ATOMIC_FA;
+		wr->wr.atomic.compare_add = op->verb == VERB_ATOMIC_FA;
 		wr->wr.atomic.swap = 1;
-	} else if (work->verb != VERB_SEND) {
+	} else if (op->verb != VERB_SEND) {
 		wr->wr.rdma.remote_addr = remote;
 		wr->wr.rdma.rkey = peer->rkey;
 	} else if (ib_ep_port(ep)->ah) {
@@ -96,51 +104,62 @@ static void set_target(const struct ib_ep *ep, const struct work *work, uint32_t
 	}
 }
 
-static bool is_inlined(const struct ib_ep *ep, const struct work *work)
+static bool is_inlined(const struct ib_ep *ep, const struct op *op)
 {
-	return work->verb != VERB_READ && !verb_is_atomic(work->verb) && work->size > 0 &&
-	       work->size <= ib_ep_port(ep)->inline_max;
+	return ib_can_inline(op->verb) && op->size > 0 && op->size <= ib_ep_port(ep)->inline_max;
 }
 
 static void fill_tx(struct ib_ep *ep, const struct work *work)
 {
 	const struct ep_conf *conf = &ep->conf;
-	uint64_t base = (uintptr_t)conf->mem->data + conf->tx_offset;
-	bool inlined = is_inlined(ep, work);
+	const uint64_t base = (uintptr_t)conf->mem->data + conf->tx_offset;
+	const uint32_t targets = target_slots(ep, work);
 
 	for (uint32_t i = 0; i < ep->tx_len; i++) {
+		const struct op *op = &work->op[i % work->ops];
+		const uint32_t cycle = i / work->ops;
 		struct ib_tx_slot *slot = &ep->tx[i];
 
-		slot->sge.addr = base + (uint64_t)(i % conf->tx_slots) * conf->stride;
-		slot->sge.length = work->size;
+		slot->sge.addr = base + (uint64_t)(cycle % conf->tx_slots) * conf->stride + op->offset;
+		slot->sge.length = op->size;
 		slot->sge.lkey = conf->region->mr->lkey;
 		slot->wr.wr_id = (uint64_t)ep->ep.index << 32 | i;
 		slot->wr.next = &ep->tx[i + 1 == ep->tx_len ? 0 : i + 1].wr;
 		slot->wr.sg_list = &slot->sge;
 		slot->wr.num_sge = 1;
-		slot->wr.opcode = opcode(work->verb);
+		slot->wr.opcode = opcode(op->verb);
 		slot->wr.imm_data = htonl(ep->ep.index);
 		slot->wr.send_flags = (i + 1) % work->signal ? 0 : IBV_SEND_SIGNALED;
-		if (inlined) /* with ibv_wr_* the call says so, but the soft-RoCE provider also looks here */
+		if (is_inlined(ep, op)) /* with ibv_wr_* the call says so, but the soft-RoCE provider also looks here */
 			slot->wr.send_flags |= IBV_SEND_INLINE;
-		set_target(ep, work, i, &slot->wr);
+		set_target(ep, op, cycle % targets, &slot->wr);
 	}
 	if (ep->qpx)
-		ib_ring_emitter(ep, work->verb, inlined);
+		ib_ring_emitter(ep);
+}
+
+static bool has_sends(const struct work *work)
+{
+	for (uint32_t i = 0; i < work->ops; i++) {
+		if (work->op[i].verb == VERB_SEND)
+			return true;
+	}
+	return false;
 }
 
 static void fill_rx(struct ib_ep *ep, const struct work *work)
 {
 	const struct ib_port *p = ib_ep_port(ep);
 	const struct ep_conf *conf = &ep->conf;
-	uint64_t base = (uintptr_t)conf->mem->data + conf->rx_offset;
-	bool ud = p->spec->transport == TRANSPORT_UD;
+	const struct op *largest = work_largest(work);
+	const uint64_t base = (uintptr_t)conf->mem->data + conf->rx_offset + largest->offset;
+	const bool ud = p->spec->transport == TRANSPORT_UD;
 
 	for (uint32_t i = 0; i < ep->rx_len; i++) {
 		struct ib_rx_slot *slot = &ep->rx[i];
 
 		slot->sge[1].addr = base + (uint64_t)(i % conf->rx_slots) * conf->stride;
-		slot->sge[1].length = work->size;
+		slot->sge[1].length = largest->size;
 		slot->sge[1].lkey = conf->region->mr->lkey;
 		if (ud) {
 			slot->sge[0].addr = (uintptr_t)p->scratch;
@@ -151,26 +170,49 @@ static void fill_rx(struct ib_ep *ep, const struct work *work)
 		slot->wr.next = &ep->rx[i + 1 == ep->rx_len ? 0 : i + 1].wr;
 		slot->wr.sg_list = ud ? slot->sge : slot->sge + 1;
 		slot->wr.num_sge = ud ? 2 : 1;
-		if (p->spec->verb == VERB_WRITE_IMM) /* the payload goes where the peer says */
+		if (!has_sends(work)) /* the payload goes where the peer says */
 			slot->wr.num_sge = 0;
 	}
+}
+
+/* What messages may be as large as: most have the largest size. */
+static void expect_sizes(struct ib_ep *ep, const struct work *work)
+{
+	const uint32_t header = ib_ep_port(ep)->spec->transport == TRANSPORT_UD ? IB_GRH_BYTES : 0;
+	unsigned smaller = 0;
+
+	ep->rx_bytes = work_largest(work)->size + header;
+	memset(ep->rx_smaller, 0, sizeof(ep->rx_smaller));
+	for (uint32_t i = 0; i < work->ops; i++) {
+		if (work->op[i].size + header != ep->rx_bytes)
+			ep->rx_smaller[smaller++].bytes = work->op[i].size + header;
+	}
+}
+
+static int check_op(const struct ib_ep *ep, const struct op *op, struct error *err)
+{
+	const struct ib_addr *peer = &ep->peer;
+
+	if (!ep->conf.tx_slots || op->offset + op->size > ep->conf.stride)
+		return error_set(err, -EINVAL, "%u bytes do not fit in slots of %u bytes", op->size, ep->conf.stride);
+	if (op->verb != VERB_SEND && (!peer->rx_slots || op->offset + op->size > peer->stride))
+		return error_set(err, -EINVAL, "the peer offers no memory for a %s of %u bytes", verb_name(op->verb),
+				 op->size);
+	return 0;
 }
 
 static int check_tx(const struct ib_ep *ep, const struct work *work, struct error *err)
 {
 	const struct ib_port *p = ib_ep_port(ep);
-	const struct ib_addr *peer = &ep->peer;
+	int rc = 0;
 
 	if (!ep->connected)
 		return error_set(err, -ENOTCONN, "QP %u of %s is not connected yet", ep->qp->qp_num, p->name);
 	if (!work->signal || work->signal > p->tx_depth)
 		return error_set(err, -EINVAL, "--cq_mod %u must be 1 to %u (--tx_depth)", work->signal, p->tx_depth);
-	if (!ep->conf.tx_slots || work->size > ep->conf.stride)
-		return error_set(err, -EINVAL, "%u bytes do not fit in slots of %u bytes", work->size, ep->conf.stride);
-	if (work->verb != VERB_SEND && (!peer->rx_slots || work->size > peer->stride))
-		return error_set(err, -EINVAL, "the peer offers no memory for a %s of %u bytes", verb_name(work->verb),
-				 work->size);
-	return 0;
+	for (uint32_t i = 0; rc == 0 && i < work->ops; i++)
+		rc = check_op(ep, &work->op[i], err);
+	return rc;
 }
 
 static int prepare_tx(struct ib_ep *ep, const struct work *work, struct error *err)
@@ -184,7 +226,8 @@ static int prepare_tx(struct ib_ep *ep, const struct work *work, struct error *e
 	if (rc)
 		return rc;
 	peer_slots = target_slots(ep, work);
-	len = ring_length(ib_ep_port(ep), work->signal, work->batch ? work->batch : 1, conf->tx_slots, peer_slots);
+	len = ring_length(ib_ep_port(ep), lcm(work->signal, work->ops), work->batch ? work->batch : 1,
+			  (uint64_t)conf->tx_slots * work->ops, (uint64_t)peer_slots * work->ops);
 	ring = calloc(len, sizeof(*ring));
 	if (!ring)
 		return error_set(err, -ENOMEM, "no memory for a ring of %u work requests", len);
@@ -193,9 +236,9 @@ static int prepare_tx(struct ib_ep *ep, const struct work *work, struct error *e
 	ep->tx_len = len;
 	ep->tx_head = ep->tx_tail = 0;
 	ep->tx_free = ib_ep_port(ep)->tx_depth;
-	ep->tx_local = area_of((uintptr_t)conf->mem->data + conf->tx_offset, conf->tx_slots, conf->stride, len);
-	ep->tx_remote =
-		work->verb == VERB_SEND ? (struct ib_area){ 0 } : area_of(peer->rx_addr, peer_slots, peer->stride, len);
+	ep->tx_local =
+		area_of((uintptr_t)conf->mem->data + conf->tx_offset, conf->tx_slots, conf->stride, len / work->ops);
+	ep->tx_remote = area_of(peer->rx_addr, peer_slots, peer->stride, len / work->ops);
 	fill_tx(ep, work);
 	return 0;
 }
@@ -204,13 +247,14 @@ static int prepare_rx(struct ib_ep *ep, const struct work *work, struct error *e
 {
 	const struct ib_port *p = ib_ep_port(ep);
 	const struct ep_conf *conf = &ep->conf;
+	const struct op *largest = work_largest(work);
 	struct ib_rx_slot *ring;
 	uint64_t batch;
 	uint32_t len;
 
-	if (!conf->rx_slots || work->size > conf->stride)
+	if (!conf->rx_slots || largest->offset + largest->size > conf->stride)
 		return error_set(err, -EINVAL, "messages of %u bytes do not fit in receive slots of %u bytes",
-				 work->size, conf->stride);
+				 largest->size, conf->stride);
 	batch = work->batch < ring_most(p) ? work->batch : ring_most(p);
 	len = ring_length(p, 1, batch ? batch : 1, conf->rx_slots, 1);
 	ring = calloc(len, sizeof(*ring));
@@ -221,8 +265,8 @@ static int prepare_rx(struct ib_ep *ep, const struct work *work, struct error *e
 	ep->rx_len = len;
 	ep->rx_head = 0;
 	ep->rx_slot = 0;
-	ep->rx_bytes = work->size + (p->spec->transport == TRANSPORT_UD ? IB_GRH_BYTES : 0);
 	ep->rx_local = area_of((uintptr_t)conf->mem->data + conf->rx_offset, conf->rx_slots, conf->stride, len);
+	expect_sizes(ep, work);
 	fill_rx(ep, work);
 	return 0;
 }

@@ -82,29 +82,42 @@ static void emit_datagram_inline(struct ibv_qp_ex *qpx, const struct ibv_send_wr
 	payload_inline(qpx, wr);
 }
 
-void ib_ring_emitter(struct ib_ep *ep, enum verb verb, bool inlined)
+static ib_emitter *emitter_of(const struct ibv_send_wr *wr, bool datagram)
 {
-	switch (verb) {
-	case VERB_WRITE:
-		ep->emit = inlined ? emit_write_inline : emit_write;
-		break;
-	case VERB_WRITE_IMM:
-		ep->emit = inlined ? emit_write_imm_inline : emit_write_imm;
-		break;
-	case VERB_READ:
-		ep->emit = emit_read;
-		break;
-	case VERB_ATOMIC_FA:
-		ep->emit = emit_atomic_fa;
-		break;
-	case VERB_ATOMIC_CS:
-		ep->emit = emit_atomic_cs;
-		break;
+	const bool inlined = wr->send_flags & IBV_SEND_INLINE;
+
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return inlined ? emit_write_inline : emit_write;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return inlined ? emit_write_imm_inline : emit_write_imm;
+	case IBV_WR_RDMA_READ:
+		return emit_read;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return emit_atomic_fa;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return emit_atomic_cs;
 	default:
-		if (ep->qp->qp_type == IBV_QPT_UD)
-			ep->emit = inlined ? emit_datagram_inline : emit_datagram;
-		else
-			ep->emit = inlined ? emit_send_inline : emit_send;
+		if (datagram)
+			return inlined ? emit_datagram_inline : emit_datagram;
+		return inlined ? emit_send_inline : emit_send;
+	}
+}
+
+/* Rings whose requests are not all of one kind. */
+static void emit_any(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	emitter_of(wr, qpx->qp_base.qp_type == IBV_QPT_UD)(qpx, wr);
+}
+
+void ib_ring_emitter(struct ib_ep *ep)
+{
+	const bool datagram = ep->qp->qp_type == IBV_QPT_UD;
+
+	ep->emit = emitter_of(&ep->tx[0].wr, datagram);
+	for (uint32_t i = 1; i < ep->tx_len; i++) {
+		if (emitter_of(&ep->tx[i].wr, datagram) != ep->emit)
+			ep->emit = emit_any;
 	}
 }
 

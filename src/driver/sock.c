@@ -224,9 +224,13 @@ static int sock_prepare(struct ep *base, const struct work *work, struct error *
 	const struct sock_port *p = sock_port_of(ep);
 	const size_t ring = work->kind == WORK_TX ? ep->tx.bytes : ep->rx.bytes;
 
-	if (work->size == 0 || work->size > p->kind->max_size || ring < work->size || ring % work->size)
-		return error_set(err, -EINVAL, "messages of %u bytes do not fit a ring of %zu bytes over %s",
-				 work->size, ring, p->kind->name);
+	const uint32_t size = work->op[0].size;
+
+	if (work->ops != 1)
+		return error_set(err, -EINVAL, "sockets repeat one operation, not %u", work->ops);
+	if (size == 0 || size > p->kind->max_size || ring < size || ring % size)
+		return error_set(err, -EINVAL, "messages of %u bytes do not fit a ring of %zu bytes over %s", size,
+				 ring, p->kind->name);
 	return work->kind == WORK_TX ? p->kind->prepare_tx(ep, work, err) : p->kind->prepare_rx(ep, work, err);
 }
 

@@ -118,10 +118,10 @@ static int tcp_receive(struct sock_ep *ep, int flags)
 
 static int check_size(const struct sock_ring *r, const struct work *work, struct error *err)
 {
-	if (r->part && r->size != work->size)
+	if (r->part && r->size != work->op[0].size)
 		return error_set(err, -EBUSY,
 				 "a TCP data connection stands inside a message of %u bytes: its size cannot become %u",
-				 r->size, work->size);
+				 r->size, work->op[0].size);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int tcp_prepare_tx(struct sock_ep *ep, const struct work *work, struct er
 
 	if (rc < 0)
 		return rc;
-	ep->tx.size = work->size;
+	ep->tx.size = work->op[0].size;
 	p->zerocopy = p->spec->zerocopy == CHOICE_ON;
 	return p->zerocopy ? sock_zerocopy_open(ep, err) : 0;
 }
@@ -170,7 +170,7 @@ static int tcp_prepare_rx(struct sock_ep *ep, const struct work *work, struct er
 
 	if (rc < 0)
 		return rc;
-	ep->rx.size = work->size;
+	ep->rx.size = work->op[0].size;
 	if (sock_port_of(ep)->spec->metric == METRIC_BW && ep->rx.bytes < RING_MIN)
 		rc = use_scratch(ep, err);
 	if (rc == 0)

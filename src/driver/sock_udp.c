@@ -303,8 +303,8 @@ static int udp_prepare_tx(struct sock_ep *ep, const struct work *work, struct er
 
 	if (rc < 0)
 		return rc;
-	ep->tx.size = work->size;
-	return sock_gso_tx(ep, work->size, err);
+	ep->tx.size = work->op[0].size;
+	return sock_gso_tx(ep, work->op[0].size, err);
 }
 
 static int udp_prepare_rx(struct sock_ep *ep, const struct work *work, struct error *err)
@@ -315,13 +315,13 @@ static int udp_prepare_rx(struct sock_ep *ep, const struct work *work, struct er
 	if (rc == 0)
 		rc = sock_gso_rx(ep, err);
 	if (rc == 0)
-		rc = make_buffers(p, ep->gro ? SUPER : (work->size + 63u) / 64u * 64u, err);
+		rc = make_buffers(p, ep->gro ? SUPER : (work->op[0].size + 63u) / 64u * 64u, err);
 	if (rc < 0)
 		return rc;
-	ep->rx.size = work->size;
-	if (work->size >= sizeof(uint32_t) && !ep->seq)
+	ep->rx.size = work->op[0].size;
+	if (work->op[0].size >= sizeof(uint32_t) && !ep->seq)
 		ep->seq = calloc(1, sizeof(*ep->seq));
-	if (work->size >= sizeof(uint32_t) && !ep->seq)
+	if (work->op[0].size >= sizeof(uint32_t) && !ep->seq)
 		return error_sys(err, -ENOMEM, "cannot count the datagrams of endpoint %u", ep->base.index);
 	return sock_expect(ep, err);
 }

@@ -179,11 +179,8 @@ static int bandwidth_passive(struct flow *flow)
 static int bandwidth_prepare(struct flow *flow)
 {
 	const struct spec *spec = flow->spec;
-	struct work work = { .kind = flow->active ? WORK_TX : WORK_RX,
-			     .verb = (enum verb)spec->verb,
-			     .size = (uint32_t)spec->size,
-			     .signal = (uint32_t)spec->cq_mod,
-			     .batch = (uint32_t)(flow->active ? spec->post_batch : spec->rx_depth) };
+	struct work work = flow_work(flow, flow->active ? WORK_TX : WORK_RX,
+				     (uint32_t)(flow->active ? spec->post_batch : spec->rx_depth));
 
 	for (uint32_t i = 0; i < flow->qps; i++) {
 		struct flow_ep *fep = &flow->eps[i];

@@ -117,6 +117,12 @@ struct engine {
 extern const struct engine *const engines[]; /* NULL-terminated */
 const struct engine *engine_find(enum metric metric);
 
+/* --- ops.c: the operations of a test as its rings repeat them --- */
+
+/* Bytes from slot to slot: all regions of an iteration. */
+uint32_t ops_stride(const struct spec *spec, uint32_t align);
+struct work flow_work(const struct flow *flow, enum work_kind kind, uint32_t batch);
+
 /* --- flow.c: opening and closing a worker's part --- */
 
 /* Port, buffers and endpoints; flow->spec, drv, clock, topo, control, index, core, active, result are set. */

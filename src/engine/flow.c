@@ -37,7 +37,7 @@ static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 
 uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots)
 {
-	uint64_t stride = round_up(spec->size, stride_align);
+	uint64_t stride = ops_stride(spec, stride_align);
 	uint32_t slots = choose_slots(spec, stride);
 
 	if (ret_slots)
@@ -131,7 +131,7 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	rc = flow->drv->reg(flow->port, flow->mem, &flow->region, err);
 	if (rc < 0)
 		return rc;
-	return open_endpoints(flow, (uint32_t)round_up(flow->spec->size, flow->caps.stride_align), err);
+	return open_endpoints(flow, ops_stride(flow->spec, flow->caps.stride_align), err);
 }
 
 void flow_close(struct flow *flow)

@@ -299,12 +299,7 @@ static int latency_prepare(struct flow *flow)
 {
 	const struct spec *spec = flow->spec;
 	const enum style style = style_of(flow);
-	const struct work tx = { .kind = WORK_TX,
-				 .verb = (enum verb)spec->verb,
-				 .size = (uint32_t)spec->size,
-				 .signal = (uint32_t)spec->cq_mod,
-				 .batch = 1 };
-	const struct work rx = { .kind = WORK_RX, .size = (uint32_t)spec->size, .batch = (uint32_t)spec->rx_depth };
+	const struct work tx = flow_work(flow, WORK_TX, 1), rx = flow_work(flow, WORK_RX, (uint32_t)spec->rx_depth);
 
 	for (uint32_t i = 0; i < flow->qps; i++) {
 		struct flow_ep *fep = &flow->eps[i];

@@ -13,6 +13,7 @@ struct error;
 #define SPEC_NAME            64
 #define SPEC_TEXT            256
 #define SPEC_MAX_PERCENTILES 16
+#define SPEC_OPS             16 /* most operations of one iteration */
 
 enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL };
 enum transport { TRANSPORT_AUTO, TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, TRANSPORT_TCP, TRANSPORT_UDP };
@@ -21,13 +22,24 @@ enum metric { METRIC_BW, METRIC_LAT };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum mem_kind { MEM_HOST };
 
+#define VERB_BIT(verb)  (1u << (verb))
+#define TWO_SIDED_VERBS (VERB_BIT(VERB_WRITE_IMM) | VERB_BIT(VERB_SEND))
+#define ATOMIC_VERBS    (VERB_BIT(VERB_ATOMIC_FA) | VERB_BIT(VERB_ATOMIC_CS))
+
+/* One work request of an iteration. */
+struct spec_op {
+	uint32_t verb;
+	uint64_t size;
+};
+
 /* One test. Every field has its row in options.c (with default, range and unit); numbers may be SPEC_AUTO where the row says so. */
 struct spec {
 	uint32_t driver, transport, verb, metric; /* the enums above */
 	uint32_t mem;
 	char device[SPEC_NAME]; /* RDMA device or network interface; empty = the driver chooses */
 
-	uint64_t size; /* bytes a message */
+	uint64_t size; /* bytes a message; with a list of operations the largest of them */
+	struct spec_op op[SPEC_OPS]; /* of an iteration, VERB_AUTO behind the last; none: the verb and size above */
 	int64_t duration_ns; /* length of the measured window; ignored when iterations > 0 */
 	uint64_t iterations; /* messages per QP; 0 = by duration */
 	int64_t warmup_ns; /* before the window */
@@ -125,6 +137,11 @@ int request_admits(const struct request *server, const struct spec *test, struct
 /* Legal verbs of a transport as a bit mask (1 << enum verb); 0 = the transport has none. */
 uint32_t transport_verbs(enum transport transport);
 bool transport_is_socket(enum transport transport);
+
+/* The operations of an iteration, of which there is at least one: the list, or the verb and size. Their number. */
+unsigned spec_ops(const struct spec *spec, struct spec_op ret[SPEC_OPS]);
+/* The verbs among them as a bit mask (VERB_BIT). */
+uint32_t spec_verbs(const struct spec *spec);
 
 /* Whether the passive side takes part in each message (send, write_imm: it posts receives). */
 bool verb_is_two_sided(enum verb verb);

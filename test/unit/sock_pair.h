@@ -120,7 +120,11 @@ static inline void connect_to(struct pair *t, struct side *s, struct side *peer)
 static inline void prepare(struct pair *t, struct side *s, enum work_kind kind)
 {
 	const struct work work = {
-		.kind = kind, .verb = VERB_SEND, .size = (uint32_t)t->spec.size, .signal = 1, .batch = t->slots
+		.kind = kind,
+		.ops = 1,
+		.op = { { .verb = VERB_SEND, .size = (uint32_t)t->spec.size } },
+		.signal = 1,
+		.batch = t->slots,
 	};
 	struct error err = { 0 };
 
