@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 	struct request request;
 	struct error err = { 0 };
 
-	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write */
+	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write, */
+	signal(SIGXFSZ, SIG_IGN); /* so is a file that may grow no further */
 	request_init(&request);
 	if (cli_parse(argc - 1, argv + 1, &request, &err) < 0)
 		return cmd_complain(&err);

@@ -75,6 +75,9 @@ static int read_short(const char *word, struct written *ret, struct error *err)
 	if (ret->row < 0)
 		return unknown_letter(word, err);
 	snprintf(ret->shown, sizeof(ret->shown), "-%c", word[1]);
+	if (word[2] == '=' && option_rows[ret->row].type != OPTION_FLAG)
+		return error_set(err, -EINVAL, "'%.*s': write -%c %.*s: only a long option takes its value after '='",
+				 PRECISION, word, word[1], PRECISION, word + 3);
 	ret->value = word[2] ? word + 2 : NULL;
 	return 0;
 }

@@ -12,23 +12,33 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MAX_QPS   65536u
-#define MAX_DEPTH (1u << 24) /* the socket's buffer bounds what is under way, not a ring of work requests */
+#define MAX_QPS     65536u
+#define OTHER_FILES 24 /* beside the data connections: what is open before, one of epoll a worker */
+#define MAX_DEPTH   (1u << 24) /* the socket's buffer bounds what is under way, not a ring of work requests */
 
 static bool sock_has_device(const char *name)
 {
 	return !name[0] || if_nametoindex(name) != 0;
 }
 
-/* Every endpoint is a file: takes all that the hard limit of open files allows. */
-static void raise_file_limit(void)
+/* Every endpoint is a file: takes all that the hard limit of open files allows, which must be enough for all workers. */
+static int check_files(const struct port_conf *conf, struct error *err)
 {
+	const unsigned long long need = conf->workers * conf->spec->qps + OTHER_FILES;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	if (need <= limit.rlim_cur)
+		return 0;
+	return error_set(err, -EMFILE,
+			 "the test needs %llu open files and this process may have %llu: raise the hard limit with "
+			 "'ulimit -Hn' or ask for fewer --qps",
+			 need, (unsigned long long)limit.rlim_cur);
 }
 
 static void sock_close(struct port *port)
@@ -85,6 +95,9 @@ static int sock_open(const struct port_conf *conf, struct port **ret, struct err
 	if (conf->spec->qps == 0 || conf->spec->qps > MAX_QPS)
 		return error_set(err, -EINVAL, "--qps %llu: sockets take 1 to %u per worker",
 				 (unsigned long long)conf->spec->qps, MAX_QPS);
+	rc = check_files(conf, err);
+	if (rc < 0)
+		return rc;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return error_sys(err, -ENOMEM, "cannot open a port for sockets");
@@ -93,7 +106,6 @@ static int sock_open(const struct port_conf *conf, struct port **ret, struct err
 		sock_close(&p->base);
 		return rc;
 	}
-	raise_file_limit();
 	*ret = &p->base;
 	return 0;
 }

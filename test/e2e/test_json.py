@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import subprocess
 import signal
 import time
 from pathlib import Path
@@ -309,9 +310,19 @@ def test_a_file_that_becomes_full(run, free_port):
     assert 'cannot write the result to /dev/full: No space left on device' in result.stderr
 
 
+def test_a_file_that_may_not_grow(fabperf, free_port, tmp_path):
+    """The limit of a file's size is an error of its write, not the end of the process by SIGXFSZ."""
+    words = [str(word) for word in (fabperf, '-n', 'localhost', '--port', free_port(), *QUICK, '-N', 60,
+                                      '-j', tmp_path / 'r.json')]
+    ended = subprocess.run(['bash', '-c', 'ulimit -f 64; exec "$@"', 'bash', *words], capture_output=True, text=True,
+                           timeout=30 * SCALE, check=False)
+    assert ended.returncode == 1 and ended.stdout.startswith('Bandwidth: ')
+    assert len(ended.stderr.splitlines()) == 1 and 'File too large' in ended.stderr
+    assert not os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize('options', [(), ('--print_json_results',)])
 def test_a_full_stdout(fabperf, free_port, options):
-    import subprocess
     with open('/dev/full', 'w') as full:
         words = [str(word) for word in (fabperf, '-n', 'localhost', '--port', free_port(), *QUICK, *options)]
         ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=30 * SCALE, check=False)

@@ -1,4 +1,6 @@
 """TCP and UDP between two processes here: whatever the options, nothing is lost unnoticed and every count agrees."""
+import subprocess
+
 import pytest
 
 from processes import SCALE
@@ -183,3 +185,12 @@ def test_a_trickle_is_counted_whole(measured):
     results = measured('-c', 'TCP', '-s', '100', '-D', '0.3', '-w', '0', '--post_batch', '1', timeout=TIMEOUT_S)
     check_counts(results, 'TCP')
     assert results['responder']['facts']['wakeBytes'] == 262144
+
+
+def test_too_few_files_are_named_at_once(fabperf, free_port):
+    words = [str(word) for word in (fabperf, '-n', 'localhost', '--port', free_port(), '-c', 'TCP', '-q', 100, *SHORT)]
+    ended = subprocess.run(['bash', '-c', 'ulimit -n 64; exec "$@"', 'bash', *words], capture_output=True, text=True,
+                           timeout=5 * SCALE, check=False)
+    assert ended.returncode == 1 and not ended.stdout
+    assert ended.stderr.endswith("the test needs 124 open files and this process may have 64: raise the hard limit "
+                                 "with 'ulimit -Hn' or ask for fewer --qps\n") and ended.stderr.count('\n') == 1

@@ -84,6 +84,8 @@ static const struct line bad[] = {
 	{ " -q 2", "'' belongs to no option" },
 	/* long names after one dash */
 	{ "-duration 5", "'-duration' is ambiguous: the long option is --duration" },
+	{ "-j=/x", "'-j=/x': write -j /x: only a long option takes its value after '='" },
+	{ "-s=64K", "'-s=64K': write -s 64K: only a long option" },
 	{ "-qps=5", "'-qps=5' is ambiguous: the long option is --qps" },
 	{ "-MSG-SIZE 5", "'-MSG-SIZE' is ambiguous: the long option is --MSG-SIZE" },
 	{ "-version", "'-version' is ambiguous: the long option is --version" },
