@@ -26,6 +26,8 @@ struct port_conf {
 	bool active; /* this side sends (requests) */
 	const struct sockaddr_storage *local,
 		*remote; /* ends of the control connection: where the peer can be reached */
+	struct error *
+		closing; /* close, unreg and ep_close tell here what the device did not take back; NULL = nobody asks */
 };
 
 /* What a port can do, asked once after open. */

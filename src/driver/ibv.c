@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* Which queues this side needs; the other keeps one entry, since some devices refuse none. */
 static void set_depths(struct ib_port *p)
@@ -77,9 +76,9 @@ static int check_limits(const struct ib_port *p, struct error *err)
 	return rc;
 }
 
-static int refused(const struct ib_port *p, const char *what, struct error *err)
+static int refused(const struct ib_port *p, const char *call, const char *what, struct error *err)
 {
-	return error_sys(err, errno ? -errno : -EIO, "RDMA device %s refuses %s", p->name, what);
+	return ib_fail(err, errno, call, "RDMA device %s refuses %s", p->name, what);
 }
 
 static int open_queue(struct ib_port *p, struct error *err)
@@ -87,30 +86,21 @@ static int open_queue(struct ib_port *p, struct error *err)
 	errno = 0;
 	p->pd = ibv_alloc_pd(p->context);
 	if (!p->pd)
-		return refused(p, "a protection domain (ibv_alloc_pd)", err);
+		return refused(p, "ibv_alloc_pd", "a protection domain", err);
 	if (p->spec->events == CHOICE_ON) {
 		p->channel = ibv_create_comp_channel(p->context);
 		if (!p->channel || fcntl(p->channel->fd, F_SETFL, O_NONBLOCK))
-			return refused(p, "a completion channel for --events (ibv_create_comp_channel)", err);
+			return refused(p, "ibv_create_comp_channel", "a completion channel for --events", err);
 	}
 	p->cq = ibv_create_cq(p->context, (int)cq_entries(p), NULL, p->channel, 0);
 	if (!p->cq)
-		return refused(p, "a completion queue (ibv_create_cq)", err);
+		return refused(p, "ibv_create_cq", "a completion queue", err);
 	return 0;
 }
 
 static int reg_failed(const struct ib_port *p, size_t size, int code, struct error *err)
 {
-	struct rlimit limit = { 0 };
-
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (code == -ENOMEM && limit.rlim_cur != RLIM_INFINITY)
-		return error_set(
-			err, code,
-			"cannot register %zu bytes with RDMA device %s (ibv_reg_mr): at most %llu bytes may be locked "
-			"(RLIMIT_MEMLOCK): raise it with 'ulimit -l unlimited' or in /etc/security/limits.conf",
-			size, p->name, (unsigned long long)limit.rlim_cur);
-	return error_sys(err, code, "cannot register %zu bytes with RDMA device %s (ibv_reg_mr)", size, p->name);
+	return ib_fail(err, code, "ibv_reg_mr", "cannot register %zu bytes with RDMA device %s", size, p->name);
 }
 
 static int open_scratch(struct ib_port *p, struct error *err)
@@ -119,7 +109,7 @@ static int open_scratch(struct ib_port *p, struct error *err)
 		return 0;
 	errno = 0;
 	p->scratch_mr = ibv_reg_mr(p->pd, p->scratch, sizeof(p->scratch), IBV_ACCESS_LOCAL_WRITE);
-	return p->scratch_mr ? 0 : reg_failed(p, sizeof(p->scratch), errno ? -errno : -EIO, err);
+	return p->scratch_mr ? 0 : reg_failed(p, sizeof(p->scratch), errno, err);
 }
 
 static void ib_close(struct port *port)
@@ -132,19 +122,19 @@ static void ib_close(struct port *port)
 		driver_ibv.ep_close(&p->eps[i].ep);
 	ib_cm_close(p);
 	if (p->ah)
-		ibv_destroy_ah(p->ah);
+		ib_kept(p, ibv_destroy_ah(p->ah), "ibv_destroy_ah", "an address handle");
 	if (p->scratch_mr)
-		ibv_dereg_mr(p->scratch_mr);
+		ib_kept(p, ibv_dereg_mr(p->scratch_mr), "ibv_dereg_mr", "a memory region");
 	if (p->cq && p->unacked)
 		ibv_ack_cq_events(p->cq, p->unacked);
 	if (p->cq)
-		ibv_destroy_cq(p->cq);
+		ib_kept(p, ibv_destroy_cq(p->cq), "ibv_destroy_cq", "a completion queue");
 	if (p->channel)
-		ibv_destroy_comp_channel(p->channel);
+		ib_kept(p, ibv_destroy_comp_channel(p->channel), "ibv_destroy_comp_channel", "a completion channel");
 	if (p->pd)
-		ibv_dealloc_pd(p->pd);
+		ib_kept(p, ibv_dealloc_pd(p->pd), "ibv_dealloc_pd", "a protection domain");
 	if (p->context)
-		ibv_close_device(p->context);
+		ib_dev_close(p, p->context);
 	free(p->eps);
 	free(p);
 }
@@ -216,10 +206,11 @@ static int ib_reg(struct port *port, struct mem *mem, struct region **ret, struc
 
 	if (!region)
 		return error_set(err, -ENOMEM, "no memory for a memory region");
+	region->port = p;
 	errno = 0;
 	region->mr = ibv_reg_mr(p->pd, mem->data, mem->size, ib_access(p->spec));
 	if (!region->mr) {
-		int code = errno ? -errno : -EIO;
+		int code = errno;
 
 		free(region);
 		return reg_failed(p, mem->size, code, err);
@@ -232,7 +223,7 @@ static void ib_unreg(struct region *region)
 {
 	if (!region)
 		return;
-	ibv_dereg_mr(region->mr);
+	ib_kept(region->port, ibv_dereg_mr(region->mr), "ibv_dereg_mr", "a memory region");
 	free(region);
 }
 
@@ -314,7 +305,7 @@ static void ib_ep_close(struct ep *base)
 	if (!ep)
 		return;
 	if (ep->qp)
-		ibv_destroy_qp(ep->qp);
+		ib_kept(ib_ep_port(ep), ibv_destroy_qp(ep->qp), "ibv_destroy_qp", "a queue pair");
 	ep->qp = NULL;
 	ep->qpx = NULL;
 	ep->connected = false;

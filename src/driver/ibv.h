@@ -125,6 +125,7 @@ struct ib_ep {
 };
 
 struct region {
+	struct ib_port *port;
 	struct ibv_mr *mr;
 };
 
@@ -159,6 +160,7 @@ static inline unsigned ib_mtu_bytes(enum ibv_mtu mtu)
 bool ib_dev_exists(const char *name);
 /* The named device, or the first whose port is active when name is empty. Its limits and port are read, too. */
 int ib_dev_open(struct ib_port *p, struct error *err);
+void ib_dev_close(const struct ib_port *p, struct ibv_context *context);
 
 /* --- ibv_gid.c: which entry of the GID table to use; pure --- */
 
@@ -230,6 +232,14 @@ void ib_port_facts(const struct port *port, struct facts *ret);
 
 int ib_wc_error(struct ib_port *p, const struct ibv_wc *first); /* fills port.err, returns its code */
 int ib_post_error(struct ib_ep *ep, const char *call, int code);
+
+/* --- ibv_cause.c: sentences for calls that fail --- */
+
+/* "what (call): errno's text; likely cause". code: an errno of either sign, 0 = none was given. Returns it, negative. */
+int ib_fail(struct error *err, int code, const char *call, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* At the end of a run: code 0, or the errno with which a call did not take something back; conf.closing tells of the first. */
+void ib_kept(const struct ib_port *p, int code, const char *call, const char *what);
 
 /* --- ibv_cm.c: connecting by rdma_cm instead of the control connection --- */
 

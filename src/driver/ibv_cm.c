@@ -63,15 +63,15 @@ static int listen_on(struct ib_port *p, struct error *err)
 
 	own_sockaddr(p, &addr);
 	if (rdma_create_id(p->cm->channel, &p->cm->listener, p, port_space(p)))
-		return ib_cm_failed(p, "cannot create an identifier (rdma_create_id)", err);
+		return ib_cm_failed(p, "rdma_create_id", "cannot create an identifier", err);
 	if (rdma_bind_addr(p->cm->listener, (struct sockaddr *)&addr))
-		return error_sys(err, -errno, "rdma_cm on %s: cannot bind to %s (rdma_bind_addr)", p->name,
-				 ib_gid_format(p->cm->addr, text));
+		return ib_fail(err, errno, "rdma_bind_addr", "rdma_cm on %s: cannot bind to %s", p->name,
+			       ib_gid_format(p->cm->addr, text));
 	rc = check_device(p, p->cm->listener, err);
 	if (rc)
 		return rc;
 	if (rdma_listen(p->cm->listener, (int)p->spec->qps))
-		return ib_cm_failed(p, "cannot listen (rdma_listen)", err);
+		return ib_cm_failed(p, "rdma_listen", "cannot listen", err);
 	return 0;
 }
 
@@ -102,15 +102,20 @@ int ib_cm_open(struct ib_port *p, struct error *err)
 	errno = 0;
 	p->cm->channel = rdma_create_event_channel();
 	if (!p->cm->channel)
-		return ib_cm_failed(
-			p, "cannot open an event channel (rdma_create_event_channel; is the kernel's rdma_ucm loaded?)",
-			err);
+		return ib_cm_failed(p, "rdma_create_event_channel", "cannot open an event channel", err);
 	if (fcntl(p->cm->channel->fd, F_SETFL, O_NONBLOCK))
-		return ib_cm_failed(p, "cannot set up the event channel", err);
+		return ib_cm_failed(p, "fcntl", "cannot set up the event channel", err);
 	rc = choose_address(p, err);
 	if (!rc && !p->conf.active)
 		rc = listen_on(p, err);
 	return rc;
+}
+
+static void destroy_id(const struct ib_port *p, struct rdma_cm_id *id)
+{
+	errno = 0;
+	if (rdma_destroy_id(id))
+		ib_kept(p, errno ? errno : EIO, "rdma_destroy_id", "an rdma_cm identifier");
 }
 
 void ib_cm_close(struct ib_port *p)
@@ -121,9 +126,9 @@ void ib_cm_close(struct ib_port *p)
 		return;
 	for (uint32_t i = 0; i < cm->count; i++)
 		if (cm->ids[i])
-			rdma_destroy_id(cm->ids[i]);
+			destroy_id(p, cm->ids[i]);
 	if (cm->listener)
-		rdma_destroy_id(cm->listener);
+		destroy_id(p, cm->listener);
 	if (cm->channel)
 		rdma_destroy_event_channel(cm->channel);
 	free(cm->ids);
@@ -163,12 +168,12 @@ static int transition(const struct ib_ep *ep, struct rdma_cm_id *id, enum ibv_qp
 	memset(ret, 0, sizeof(*ret));
 	ret->qp_state = state;
 	if (rdma_init_qp_attr(id, ret, &mask))
-		return ib_cm_failed(p, "has no attributes for the queue pair (rdma_init_qp_attr)", err);
+		return ib_cm_failed(p, "rdma_init_qp_attr", "has no attributes for the queue pair", err);
 	apply_knobs(ep, ret);
 	rc = ibv_modify_qp(ep->qp, ret, mask);
 	if (rc)
-		return error_sys(err, -rc, "cannot bring QP %u of %s to %s with rdma_cm's attributes (ibv_modify_qp)",
-				 ep->qp->qp_num, p->name, state == IBV_QPS_RTR ? "RTR" : "RTS");
+		return ib_fail(err, rc, "ibv_modify_qp", "cannot bring QP %u of %s to %s with rdma_cm's attributes",
+			       ep->qp->qp_num, p->name, state == IBV_QPS_RTR ? "RTR" : "RTS");
 	return 0;
 }
 
@@ -216,16 +221,16 @@ static int resolve(const struct ib_ep *ep, struct rdma_cm_id *id, int64_t deadli
 	own_sockaddr(p, &own);
 	to_sockaddr(ep->peer.cm_addr, ep->peer.cm_port, p->gid.ndev_ifindex, &peer);
 	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
-		return ib_cm_failed(p, "cannot set the traffic class (rdma_set_option)", err);
+		return ib_cm_failed(p, "rdma_set_option", "cannot set the traffic class", err);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&peer, limit))
-		return ib_cm_failed(p, "cannot resolve the peer's address (rdma_resolve_addr)", err);
+		return ib_cm_failed(p, "rdma_resolve_addr", "cannot resolve the peer's address", err);
 	rc = ib_cm_expect(p, id, RDMA_CM_EVENT_ADDR_RESOLVED, deadline_ns, err);
 	if (!rc)
 		rc = check_device(p, id, err);
 	if (rc)
 		return rc;
 	if (rdma_resolve_route(id, limit))
-		return ib_cm_failed(p, "cannot resolve the route to the peer (rdma_resolve_route)", err);
+		return ib_cm_failed(p, "rdma_resolve_route", "cannot resolve the route to the peer", err);
 	return ib_cm_expect(p, id, RDMA_CM_EVENT_ROUTE_RESOLVED, deadline_ns, err);
 }
 
@@ -237,7 +242,7 @@ static int connect_rc(struct ib_ep *ep, struct rdma_cm_id *id, int64_t deadline_
 	if (!rc)
 		rc = to_rts(ep, id, err);
 	if (!rc && rdma_establish(id))
-		rc = ib_cm_failed(p, "cannot establish the connection (rdma_establish)", err);
+		rc = ib_cm_failed(p, "rdma_establish", "cannot establish the connection", err);
 	return rc;
 }
 
@@ -264,13 +269,13 @@ static int connect_active(struct ib_ep *ep, int64_t deadline_ns, struct error *e
 	int rc;
 
 	if (rdma_create_id(p->cm->channel, &id, ep, port_space(p)))
-		return ib_cm_failed(p, "cannot create an identifier (rdma_create_id)", err);
+		return ib_cm_failed(p, "rdma_create_id", "cannot create an identifier", err);
 	p->cm->ids[ep->ep.index] = id;
 	rc = resolve(ep, id, deadline_ns, err);
 	if (rc)
 		return rc;
 	if (rdma_connect(id, &param))
-		return ib_cm_failed(p, "cannot connect to the peer (rdma_connect)", err);
+		return ib_cm_failed(p, "rdma_connect", "cannot connect to the peer", err);
 	if (p->spec->transport == TRANSPORT_UD)
 		return connect_ud(ep, id, deadline_ns, err);
 	return connect_rc(ep, id, deadline_ns, err);
@@ -298,7 +303,7 @@ static int accept_request(struct ib_ep *ep, struct rdma_cm_id *id, struct error 
 	if (rc)
 		return rc;
 	if (rdma_accept(id, &param))
-		return ib_cm_failed(p, "cannot accept the connection (rdma_accept)", err);
+		return ib_cm_failed(p, "rdma_accept", "cannot accept the connection", err);
 	return 0;
 }
 
@@ -326,7 +331,7 @@ static int connect_passive(struct ib_ep *ep, int64_t deadline_ns, struct error *
 			return rc;
 		}
 		rdma_reject(id, NULL, 0);
-		rdma_destroy_id(id);
+		destroy_id(p, id);
 	}
 }
 

@@ -15,7 +15,7 @@ struct ib_cm {
 };
 
 /* The call that just failed left its reason in errno. */
-int ib_cm_failed(const struct ib_port *p, const char *what, struct error *err);
+int ib_cm_failed(const struct ib_port *p, const char *call, const char *what, struct error *err);
 
 /*
  * The next event of a type that concerns id (NULL: a listener's); the caller acknowledges it. What comes in between

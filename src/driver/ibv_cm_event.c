@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <poll.h>
 
-int ib_cm_failed(const struct ib_port *p, const char *what, struct error *err)
+int ib_cm_failed(const struct ib_port *p, const char *call, const char *what, struct error *err)
 {
-	return error_sys(err, errno ? -errno : -EIO, "rdma_cm on %s: %s", p->name, what);
+	return ib_fail(err, errno, call, "rdma_cm on %s: %s", p->name, what);
 }
 
 /*
@@ -35,7 +35,7 @@ static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const cha
 		return error_set(err, -ETIMEDOUT, "rdma_cm on %s: the peer did not answer in time (waiting for %s)",
 				 p->name, what);
 	if (ppoll(&fd, 1, &limit, NULL) < 0 && errno != EINTR)
-		return ib_cm_failed(p, "cannot wait for an event", err);
+		return ib_cm_failed(p, "ppoll", "cannot wait for an event", err);
 	return 0;
 }
 
@@ -47,7 +47,7 @@ static int next_event(const struct ib_port *p, const char *what, int64_t deadlin
 		int rc;
 
 		if (errno != EAGAIN && errno != EINTR)
-			return ib_cm_failed(p, "cannot take an event (rdma_get_cm_event)", err);
+			return ib_cm_failed(p, "rdma_get_cm_event", "cannot take an event", err);
 		rc = wait_readable(p, deadline_ns, what, err);
 		if (rc)
 			return rc;

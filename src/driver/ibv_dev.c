@@ -43,19 +43,29 @@ static int read_port(struct ib_port *p, struct ibv_context *context, struct erro
 	int rc = ibv_query_device(context, &p->dev);
 
 	if (rc)
-		return error_sys(err, -rc, "cannot query RDMA device %s (ibv_query_device)", name);
+		return ib_fail(err, rc, "ibv_query_device", "cannot query RDMA device %s", name);
 	if (p->num < 1 || p->num > p->dev.phys_port_cnt)
 		return error_set(err, -EINVAL, "RDMA device %s has no port %u: it has 1 to %u", name, p->num,
 				 p->dev.phys_port_cnt);
 	rc = ibv_query_port(context, p->num, &p->attr);
 	if (rc)
-		return error_sys(err, -rc, "cannot query port %u of RDMA device %s (ibv_query_port)", p->num, name);
+		return ib_fail(err, rc, "ibv_query_port", "cannot query port %u of RDMA device %s", p->num, name);
 	if (p->attr.state != IBV_PORT_ACTIVE)
 		return error_set(err, -ENETDOWN,
 				 "port %u of RDMA device %s is not active but %s: check the cable and '%s'", p->num,
 				 name, ibv_port_state_str(p->attr.state),
 				 p->attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "ip link" : "ibstat");
 	return 0;
+}
+
+void ib_dev_close(const struct ib_port *p, struct ibv_context *context)
+{
+	char name[SPEC_NAME];
+
+	snprintf(name, sizeof(name), "%s", ibv_get_device_name(context->device));
+	errno = 0;
+	if (ibv_close_device(context))
+		ib_fail(p->conf.closing, errno, "ibv_close_device", "RDMA device %s does not close", name);
 }
 
 /* Opens one device; with a name given it must do, without one the next is tried. */
@@ -65,11 +75,11 @@ static int try_device(struct ib_port *p, struct ibv_device *device, struct error
 	int rc;
 
 	if (!context)
-		return error_sys(err, errno ? -errno : -EIO, "cannot open RDMA device %s (ibv_open_device)",
-				 ibv_get_device_name(device));
+		return ib_fail(err, errno, "ibv_open_device", "cannot open RDMA device %s",
+			       ibv_get_device_name(device));
 	rc = read_port(p, context, err);
 	if (rc) {
-		ibv_close_device(context);
+		ib_dev_close(p, context);
 		return rc;
 	}
 	p->context = context;
@@ -87,7 +97,7 @@ int ib_dev_open(struct ib_port *p, struct error *err)
 	errno = 0;
 	list = ibv_get_device_list(&count);
 	if (!list && errno && errno != ENOSYS)
-		return error_sys(err, -errno, "cannot list the RDMA devices of this host (ibv_get_device_list)");
+		return ib_fail(err, errno, "ibv_get_device_list", "cannot list the RDMA devices of this host");
 	for (int i = 0; list && i < count && !p->context; i++)
 		if (!*name || strcmp(ibv_get_device_name(list[i]), name) == 0)
 			rc = try_device(p, list[i], err);

@@ -69,12 +69,6 @@ int ib_wc_error(struct ib_port *p, const struct ibv_wc *first)
 int ib_post_error(struct ib_ep *ep, const char *call, int code)
 {
 	struct ib_port *p = ib_ep_port(ep);
-	const char *cause = "";
 
-	code = code > 0 ? -code : code;
-	if (code == -EINVAL)
-		cause = " (the queue pair is not ready, or the message is larger than the device takes)";
-	else if (code == -EIO || code == -ENODEV)
-		cause = " (the device was removed or reset: see the kernel's log)";
-	return error_sys(&p->port.err, code, "%s on %s QP %u%s", call, p->name, ep->qp->qp_num, cause);
+	return ib_fail(&p->port.err, code, call, "QP %u of %s takes no message", ep->qp->qp_num, p->name);
 }

@@ -146,7 +146,7 @@ int ib_gid_setup(struct ib_port *p, struct error *err)
 	n = ibv_query_gid_table(p->context, table, room, 0);
 	if (n < 0) {
 		free(table);
-		return error_sys(err, (int)n, "cannot read the GID table of %s (ibv_query_gid_table)", p->name);
+		return ib_fail(err, (int)n, "ibv_query_gid_table", "cannot read the GID table of %s", p->name);
 	}
 	for (ssize_t i = 0; i < n; i++)
 		if (table[i].port_num == p->num)

@@ -49,8 +49,8 @@ static int refill(struct ib_port *p)
 	p->wc_next = 0;
 	p->wc_count = n > 0 ? n : 0;
 	if (__builtin_expect(n < 0, 0))
-		return error_sys(&p->port.err, n < -1 ? n : -EIO,
-				 "cannot poll the completion queue of %s (ibv_poll_cq)", p->name);
+		return ib_fail(&p->port.err, n < -1 ? n : -EIO, "ibv_poll_cq", "cannot poll the completion queue of %s",
+			       p->name);
 	return n;
 }
 
@@ -94,10 +94,9 @@ static int take_event(struct ib_port *p)
 	void *context;
 
 	if (ibv_get_cq_event(p->channel, &cq, &context))
-		return errno == EINTR || errno == EAGAIN
-			       ? 0
-			       : error_sys(&p->port.err, -errno,
-					   "cannot take a completion event of %s (ibv_get_cq_event)", p->name);
+		return errno == EINTR || errno == EAGAIN ? 0
+							 : ib_fail(&p->port.err, errno, "ibv_get_cq_event",
+								   "cannot take a completion event of %s", p->name);
 	p->armed = false;
 	if (++p->unacked == EVENTS_PER_ACK) {
 		ibv_ack_cq_events(p->cq, p->unacked);
@@ -111,8 +110,7 @@ static int arm(struct ib_port *p)
 	int rc = ibv_req_notify_cq(p->cq, 0);
 
 	if (rc)
-		return error_sys(&p->port.err, rc > 0 ? -rc : rc,
-				 "cannot ask %s for a completion event (ibv_req_notify_cq)", p->name);
+		return ib_fail(&p->port.err, rc, "ibv_req_notify_cq", "cannot ask %s for a completion event", p->name);
 	p->armed = true;
 	return refill(p); /* what arrived before the queue was armed makes no event */
 }

@@ -86,7 +86,7 @@ static int try_create(struct ib_port *p, bool wr_api, uint32_t inline_size)
 
 	if (!qp)
 		return errno ? -errno : -EIO;
-	ibv_destroy_qp(qp);
+	ib_kept(p, ibv_destroy_qp(qp), "ibv_destroy_qp", "a queue pair");
 	p->wr_api = wr_api;
 	p->inline_max = granted < inline_size ? granted : inline_size;
 	return 0;
@@ -144,17 +144,14 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 	if (p->spec->post_api != CHOICE_OFF)
 		rc = probe_api(p, true, want);
 	if (rc && p->spec->post_api == CHOICE_ON)
-		return error_sys(
-			err, rc,
-			"RDMA device %s cannot post by ibv_wr_* calls (--wr_api; ibv_create_qp_ex): leave it out",
-			p->name);
+		return ib_fail(err, rc, "ibv_create_qp_ex",
+			       "RDMA device %s makes no queue pair for ibv_wr_* calls: leave --wr_api out", p->name);
 	if (rc)
 		rc = probe_api(p, false, want);
 	if (rc)
-		return error_sys(err, rc,
-				 "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding "
-				 "(ibv_create_qp)",
-				 p->name, transport_name(p->spec->transport), p->tx_depth, p->rx_depth);
+		return ib_fail(err, rc, "ibv_create_qp",
+			       "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding",
+			       p->name, transport_name(p->spec->transport), p->tx_depth, p->rx_depth);
 	if (asked && p->inline_max < want)
 		return error_set(err, -EINVAL,
 				 "--inline_size %u is too large for RDMA device %s: it takes at most %u bytes", want,
@@ -191,16 +188,15 @@ int ib_qp_open(struct ib_ep *ep, struct error *err)
 
 	ep->qp = create(p, p->wr_api, p->inline_max, NULL);
 	if (!ep->qp)
-		return error_sys(err, errno ? -errno : -EIO,
-				 "cannot create queue pair %u of %llu on %s (ibv_create_qp; it allows %d in all, other "
-				 "programs' included)",
-				 ep->ep.index + 1, (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
+		return ib_fail(err, errno, p->wr_api ? "ibv_create_qp_ex" : "ibv_create_qp",
+			       "cannot create queue pair %u of %llu on %s, which allows %d in all", ep->ep.index + 1,
+			       (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
 	if (p->wr_api)
 		ep->qpx = ibv_qp_to_qp_ex(ep->qp);
 	rc = to_init(ep);
 	if (rc)
-		return error_sys(err, -rc, "cannot bring QP %u of %s to INIT with P_Key index %llu (ibv_modify_qp)",
-				 ep->qp->qp_num, p->name, (unsigned long long)p->spec->pkey_index);
+		return ib_fail(err, rc, "ibv_modify_qp", "cannot bring QP %u of %s to INIT with P_Key index %llu",
+			       ep->qp->qp_num, p->name, (unsigned long long)p->spec->pkey_index);
 	return 0;
 }
 
@@ -306,8 +302,8 @@ static int open_ah(struct ib_port *p, const struct ib_addr *peer, struct error *
 	errno = 0;
 	p->ah = ibv_create_ah(p->pd, &path);
 	if (!p->ah)
-		return error_sys(err, errno ? -errno : -EIO, "cannot reach the peer's GID %s from %s (ibv_create_ah)",
-				 ib_gid_format(peer->gid, gid), p->name);
+		return ib_fail(err, errno, "ibv_create_ah", "cannot reach the peer's GID %s from %s",
+			       ib_gid_format(peer->gid, gid), p->name);
 	p->ah_peer = *peer;
 	return 0;
 }
@@ -344,12 +340,9 @@ static int transition(struct ib_ep *ep, int (*go)(struct ib_ep *), const char *s
 
 	if (!rc)
 		return 0;
-	return error_sys(
-		err, -rc, "cannot bring QP %u of %s to %s (ibv_modify_qp; peer's QP %u, GID %s, path MTU %u)%s",
-		ep->qp->qp_num, p->name, state, ep->peer.qpn, ib_gid_format(ep->peer.gid, gid), ib_mtu_bytes(ep->mtu),
-		rc == ETIMEDOUT || rc == EHOSTUNREACH || rc == ENETUNREACH
-			? ", likely no route from this GID to the peer's: see --gid_index"
-			: "");
+	return ib_fail(err, rc, "ibv_modify_qp",
+		       "cannot bring QP %u of %s to %s, with peer's QP %u, GID %s, path MTU %u", ep->qp->qp_num,
+		       p->name, state, ep->peer.qpn, ib_gid_format(ep->peer.gid, gid), ib_mtu_bytes(ep->mtu));
 }
 
 static int ready(struct ib_ep *ep, struct error *err)

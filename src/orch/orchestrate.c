@@ -147,7 +147,8 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 				  .workers = run->workers,
 				  .active = run->active,
 				  .local = &run->comm->local,
-				  .remote = &run->comm->remote };
+				  .remote = &run->comm->remote,
+				  .closing = &run->closing };
 	int rc;
 
 	flow->spec = &run->spec;
@@ -254,7 +255,14 @@ static void tear_down(struct run *run)
 	for (unsigned i = 0; run->flows && i < run->workers; i++)
 		flow_close(&run->flows[i]);
 	free(run->flows);
-	rank_result_release(&run->mine);
+	run->flows = NULL;
+}
+
+/* What was measured stands, but a device that does not take back what it gave is a failure, and whose it was is said. */
+static int end_flows(struct run *run, struct error *err)
+{
+	tear_down(run);
+	return comm_agree(run->comm, &run->closing, run_deadline(run), err);
 }
 
 /* What went wrong on any rank, or who interrupted, decides how the run ended. */
@@ -292,16 +300,22 @@ static double drain_seconds(const struct run *run)
 static int measure(struct run *run, struct result *ret, struct error *err)
 {
 	int rc = traffic_run(run, err);
+	struct error closing = { 0 };
+	double drain = drain_seconds(run);
 
 	if (rc < 0)
 		return rc;
 	collect_mine(run);
 	rc = collect_all(run, ret, err);
-	if (rc < 0 || run->comm->rank != 0)
+	if (rc < 0)
 		return rc;
-	ret->measured = true;
-	ret->drain_seconds = drain_seconds(run);
-	return judge(run, ret, err);
+	end_flows(run, &closing);
+	if (run->comm->rank == 0) {
+		ret->measured = true;
+		ret->drain_seconds = drain;
+		rc = judge(run, ret, err);
+	}
+	return closing.code ? error_set(err, closing.code, "%s", closing.text) : rc;
 }
 
 int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct request *request, struct result *ret,
@@ -326,6 +340,7 @@ int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct re
 	if (rc == 0)
 		rc = measure(&run, ret, err);
 	tear_down(&run);
+	rank_result_release(&run.mine);
 	if (rc < 0 && ret) {
 		ret->status = RUN_FAILED;
 		ret->error = *err;

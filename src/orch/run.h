@@ -28,6 +28,7 @@ struct run {
 	int64_t clock_offset_ns,
 		clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
 	int64_t rtt_ns;
+	struct error closing; /* what the device did not take back at the end */
 	bool interrupted; /* somebody asked to stop: the error below says who */
 	struct error stop;
 };

@@ -49,7 +49,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret, 
 
 int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	int code = fails(CALL_rdma_destroy_id);
+	int code = fails_to_end(CALL_rdma_destroy_id, id);
 
 	if (code)
 		return failed(code);

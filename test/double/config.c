@@ -22,7 +22,7 @@ static struct config parsed = {
 const struct config *const config = &parsed;
 
 #define CALL_NAME(name, when) #name,
-static const char *const call_name[] = { DOUBLE_CALLS(CALL_NAME) };
+const char *const call_name[] = { DOUBLE_CALLS(CALL_NAME) };
 
 #define STATUS(name) [IBV_WC_##name] = #name
 static const char *const status_name[] = {

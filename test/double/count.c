@@ -52,7 +52,9 @@ __attribute__((destructor)) void count_write(void)
 	for (int i = 0; file && i < COUNTS; i++)
 		fprintf(file, "%s\"%s\": %lld", i ? ", " : "{", count_name[i], (long long)counts[i]);
 	if (file) {
-		fprintf(file, "}\n");
+		fprintf(file, ", \"calls\": {");
+		fault_calls(file);
+		fprintf(file, "}}\n");
 		fclose(file);
 	}
 	pthread_mutex_unlock(&lock);

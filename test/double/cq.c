@@ -30,7 +30,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
-	int code = fails(CALL_ibv_destroy_comp_channel);
+	int code = fails_to_end(CALL_ibv_destroy_comp_channel, channel);
 
 	if (code)
 		return code;
@@ -112,7 +112,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 /* libibverbs would wait for the acknowledgement of events for ever: here that is refused. */
 int ibv_destroy_cq(struct ibv_cq *base)
 {
-	int code = fails(CALL_ibv_destroy_cq);
+	int code = fails_to_end(CALL_ibv_destroy_cq, base);
 	struct d_cq *cq = d_cq_of(base);
 
 	if (code)

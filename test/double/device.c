@@ -253,10 +253,13 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 int ibv_close_device(struct ibv_context *context)
 {
-	int code = fails(CALL_ibv_close_device);
+	int code = fails_to_end(CALL_ibv_close_device, context);
 
-	if (code)
-		return code;
+	if (code) {
+		count_write();
+		errno = code;
+		return -1;
+	}
 	free(context->device);
 	free(verbs_get_ctx(context));
 	count_add(COUNT_CONTEXT, -1);

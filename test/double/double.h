@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -66,12 +67,15 @@ struct config {
 };
 
 extern const struct config *const config;
+extern const char *const call_name[]; /* by enum call */
 bool config_gids(struct config *to, const char *text); /* "v2/10.0.0.1+-+v1/fe80::1" (gids.c) */
 
 /* --- fault.c: which call or message is hit; counts both --- */
 
 int fails(enum call call); /* the errno it must fail with, or 0; also waits when it must be slow */
 void *fails_pointer(int code); /* sets errno, returns NULL */
+int fails_to_end(enum call call, const void *object); /* as fails; an object that must stay is no leak */
+void fault_calls(FILE *to); /* how often each call was made: "ibv_open_device": 1, ... */
 uint64_t fault_message(void); /* number of the next message that this process sends, from 1 */
 const struct fault *fault_find(enum fault_kind kind, uint64_t number); /* NULL: unharmed */
 bool fault_gone(uint64_t number);

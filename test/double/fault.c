@@ -33,6 +33,29 @@ int fails(enum call call)
 	return code;
 }
 
+void fault_calls(FILE *to)
+{
+	const char *comma = "";
+
+	for (int i = 0; i < CALL_COUNT; i++) {
+		if (!calls[i])
+			continue;
+		fprintf(to, "%s\"%s\": %llu", comma, call_name[i], (unsigned long long)calls[i]);
+		comma = ", ";
+	}
+}
+
+int fails_to_end(enum call call, const void *object)
+{
+	static _Atomic(const void *) kept[64]; /* reachable, for the leak checker */
+	static _Atomic unsigned count;
+	int code = fails(call);
+
+	if (code)
+		atomic_store(&kept[atomic_fetch_add(&count, 1) % 64], object);
+	return code;
+}
+
 void *fails_pointer(int code)
 {
 	errno = code;

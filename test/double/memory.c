@@ -21,7 +21,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-	int code = fails(CALL_ibv_dealloc_pd);
+	int code = fails_to_end(CALL_ibv_dealloc_pd, pd);
 
 	if (code)
 		return code;
@@ -81,7 +81,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
-	int code = fails(CALL_ibv_dereg_mr);
+	int code = fails_to_end(CALL_ibv_dereg_mr, mr);
 
 	if (code)
 		return code;
@@ -114,7 +114,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-	int code = fails(CALL_ibv_destroy_ah);
+	int code = fails_to_end(CALL_ibv_destroy_ah, ah);
 
 	if (code)
 		return code;

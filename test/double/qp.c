@@ -145,7 +145,7 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 
 int ibv_destroy_qp(struct ibv_qp *base)
 {
-	int code = fails(CALL_ibv_destroy_qp);
+	int code = fails_to_end(CALL_ibv_destroy_qp, base);
 	struct d_qp *qp = d_qp_of(base);
 
 	if (code)
