@@ -5,6 +5,7 @@
 #include "driver/sock.h"
 
 #include <errno.h>
+#include <string.h>
 
 const struct driver *const drivers[] = { &driver_ibv, &driver_sock, &driver_null, NULL };
 
@@ -15,6 +16,31 @@ const struct driver *driver_find(enum driver_kind kind)
 			return drivers[i];
 	}
 	return NULL;
+}
+
+const struct spec *port_test(const struct port_conf *conf, unsigned i)
+{
+	if (!conf->tests)
+		return i == 0 ? conf->spec : NULL;
+	return i < conf->test_count ? &conf->tests[i] : NULL;
+}
+
+uint64_t port_most(const struct port_conf *conf, size_t offset)
+{
+	const struct spec *test;
+	uint64_t most = 0, value;
+
+	for (unsigned i = 0; (test = port_test(conf, i)); i++) {
+		memcpy(&value, (const char *)test + offset, sizeof(value));
+		most = value > most ? value : most;
+	}
+	return most;
+}
+
+int driver_no_half(struct ep *ep)
+{
+	(void)ep;
+	return 0;
 }
 
 int driver_no_wait(struct port *port, int64_t timeout_ns)

@@ -20,7 +20,11 @@ struct facts;
 struct mem;
 
 struct port_conf {
-	const struct spec *spec; /* resolved; valid until close */
+	const struct spec
+		*spec; /* the test at hand, resolved; valid until close; the next test's stands there before ep_cut */
+	const struct spec *
+		tests; /* all that the port is opened for, alike but for size, depths, batch and cq_mod; NULL: spec alone */
+	unsigned test_count;
 	const struct clock *clock;
 	unsigned worker, workers; /* this port's worker and how many there are on this side */
 	bool active; /* this side sends (requests) */
@@ -30,7 +34,7 @@ struct port_conf {
 		closing; /* close, unreg and ep_close tell here what the device did not take back; NULL = nobody asks */
 };
 
-/* What a port can do, asked once after open. */
+/* What a port can do, asked after open and before each further test. */
 struct caps {
 	uint64_t max_size; /* largest message, bytes */
 	uint32_t max_tx_depth, max_rx_depth, max_qps;
@@ -104,7 +108,7 @@ struct done {
 
 #define POST_LAST 1u /* signal the last message of this post, wherever the ring stands */
 
-struct counters { /* of one endpoint, since it was connected; receiver's side */
+struct counters { /* of one endpoint, since it was prepared; receiver's side */
 	uint64_t lost, duplicated, reordered;
 	uint64_t bad; /* messages of the wrong length or not ours */
 };
@@ -134,8 +138,13 @@ struct driver {
 	int (*ep_addr)(struct ep *ep, struct buf *to, struct error *err);
 	int (*ep_connect)(struct ep *ep, struct cursor *peer, int64_t deadline_ns, struct error *err);
 	void (*ep_close)(struct ep *ep);
+	/*
+	 * Before the next test on the same endpoints: where its slots lie in the same region; the peer's lie likewise. All
+	 * that was sent is completed; receives that are still posted stay, as they have room for any of the port's tests.
+	 */
+	int (*ep_cut)(struct ep *ep, const struct ep_conf *conf, struct error *err);
 
-	/* Builds the ring of native work requests of one kind; again for a new phase: the old ring must be idle. */
+	/* Builds the ring of native work requests of one kind and counts from 0; again for the next test, after ep_cut. */
 	int (*prepare)(struct ep *ep, const struct work *work, struct error *err);
 	/* Payload of the slot that the next post will send, and of the slot where the next message arrives; NULL = no access. */
 	uint8_t *(*tx_slot)(struct ep *ep);
@@ -148,6 +157,11 @@ struct driver {
 	 */
 	int (*post)(struct ep *ep, unsigned n, unsigned flags);
 	int (*post_rx)(struct ep *ep, unsigned n);
+	/*
+	 * When nothing more is posted: sends the rest of a message that is half through. 1 = it is accepted now and will
+	 * complete as if posted, 0 = there was none, -EAGAIN = not yet, else a negative errno with port->err.
+	 */
+	int (*finish)(struct ep *ep);
 	int (*poll)(struct port *port, struct done *done, int max);
 	/* Sleeps until poll or post may have something, at most timeout_ns: 0, or a negative errno with port->err. */
 	int (*wait)(struct port *port, int64_t timeout_ns);
@@ -157,11 +171,18 @@ struct driver {
 
 #define EP_ADDR_MAX 256
 
+/* The largest value that a number of the spec has in any of the port's tests. */
+uint64_t port_most(const struct port_conf *conf, size_t offset);
+#define PORT_MOST(conf, field) port_most(conf, offsetof(struct spec, field))
+/* Test number i of a port, NULL behind the last one. */
+const struct spec *port_test(const struct port_conf *conf, unsigned i);
+
 extern const struct driver *const drivers[]; /* NULL-terminated */
 const struct driver *driver_find(enum driver_kind kind); /* NULL when not built in */
 
 /* Defaults for what a driver does not have: they answer -EOPNOTSUPP or do nothing, so that no caller tests for NULL. */
 int driver_no_wait(struct port *port, int64_t timeout_ns);
+int driver_no_half(struct ep *ep); /* finish, where a message goes whole or not at all */
 int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void driver_no_unreg(struct region *region);
 

@@ -15,8 +15,9 @@ static void set_depths(struct ib_port *p)
 	bool two_sided = spec_verbs(spec) & TWO_SIDED_VERBS;
 	bool answers = spec->metric == METRIC_LAT && spec->verb != VERB_READ && !verb_is_atomic((enum verb)spec->verb);
 
-	p->tx_depth = p->conf.active || answers ? (uint32_t)spec->tx_depth : 1;
-	p->rx_depth = two_sided && (!p->conf.active || answers) ? (uint32_t)spec->rx_depth : 1;
+	p->tx_depth = p->conf.active || answers ? (uint32_t)PORT_MOST(&p->conf, tx_depth) : 1;
+	p->rx_depth = two_sided && (!p->conf.active || answers) ? (uint32_t)PORT_MOST(&p->conf, rx_depth) : 1;
+	p->most_size = (uint32_t)PORT_MOST(&p->conf, size);
 }
 
 static uint64_t max_message(const struct ib_port *p)
@@ -43,9 +44,14 @@ static int check_limit(const struct ib_port *p, const char *option, uint64_t val
 static uint64_t cq_entries(const struct ib_port *p)
 {
 	uint64_t all = ((uint64_t)p->tx_depth + p->rx_depth) * p->spec->qps;
-	uint64_t signalled =
-		p->tx_depth / p->spec->cq_mod + 2; /* one for POST_LAST, one for the rest of the division */
+	uint64_t signalled = 0;
+	const struct spec *test;
 
+	for (unsigned i = 0; (test = port_test(&p->conf, i)); i++) {
+		const uint64_t its = p->tx_depth / test->cq_mod + 2; /* POST_LAST, and the rest of the division */
+
+		signalled = its > signalled ? its : signalled;
+	}
 	if (signalled > p->tx_depth)
 		signalled = p->tx_depth;
 	return all <= IB_CQ_CHEAP ? all : (signalled + p->rx_depth) * p->spec->qps;
@@ -55,7 +61,7 @@ static int check_limits(const struct ib_port *p, struct error *err)
 {
 	const struct spec *spec = p->spec;
 	uint64_t cqe = cq_entries(p);
-	int rc = check_limit(p, "msg_size", spec->size, max_message(p), err);
+	int rc = check_limit(p, "msg_size", p->most_size, max_message(p), err);
 
 	if (!rc)
 		rc = check_limit(p, "qps", spec->qps, (uint64_t)p->dev.max_qp, err);
@@ -315,6 +321,19 @@ static void ib_ep_close(struct ep *base)
 	ep->rx = NULL;
 }
 
+static int ib_ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err)
+{
+	struct ib_ep *ep = ib_ep_of(base);
+
+	(void)err;
+	ep->peer.rx_addr += conf->rx_offset - ep->conf.rx_offset; /* both regions are cut alike */
+	ep->peer.rx_slots = conf->rx_slots;
+	ep->peer.stride = conf->stride;
+	ep->conf = *conf;
+	ep->bad = 0;
+	return 0;
+}
+
 static uint8_t *ib_tx_slot_data(struct ep *base)
 {
 	const struct ib_ep *ep = ib_ep_of(base);
@@ -348,11 +367,13 @@ const struct driver driver_ibv = {
 	.ep_addr = ib_ep_addr,
 	.ep_connect = ib_ep_connect,
 	.ep_close = ib_ep_close,
+	.ep_cut = ib_ep_cut,
 	.prepare = ib_ring_prepare,
 	.tx_slot = ib_tx_slot_data,
 	.rx_slot = ib_rx_slot_data,
 	.post = ib_ring_post,
 	.post_rx = ib_ring_post_rx,
+	.finish = driver_no_half,
 	.poll = ib_port_poll,
 	.wait = ib_port_wait,
 	.counters = ib_counters,

@@ -79,7 +79,8 @@ struct ib_port {
 	struct ib_ep *eps; /* spec->qps, by index */
 	bool wr_api; /* ibv_wr_*; else ibv_post_send */
 	uint32_t inline_max; /* payload up to this goes into the work request */
-	uint32_t tx_depth, rx_depth; /* what this side needs of a queue pair */
+	uint32_t tx_depth, rx_depth; /* what this side needs of a queue pair, */
+	uint32_t most_size; /* and of a receive: of all tests */
 
 	const char *name; /* device's */
 	uint8_t num; /* its port */

@@ -116,14 +116,14 @@ static uint32_t largest_inline(struct ib_port *p, uint32_t refused)
 }
 
 /* The largest message that travels in its work request: no more room than that, as it makes the queue's entries larger. */
-static uint32_t inline_wanted(const struct ib_port *p)
+static uint32_t inline_of(const struct spec *spec)
 {
-	const uint64_t most = ib_knob(p->spec->inline_size, IB_INLINE_AUTO);
+	const uint64_t most = ib_knob(spec->inline_size, IB_INLINE_AUTO);
 	struct spec_op op[SPEC_OPS];
 	uint64_t wanted = 0;
 	bool any = false;
 
-	for (unsigned ops = spec_ops(p->spec, op); ops; ops--) {
+	for (unsigned ops = spec_ops(spec, op); ops; ops--) {
 		const struct spec_op *o = &op[ops - 1];
 
 		if (!ib_can_inline((enum verb)o->verb))
@@ -132,7 +132,17 @@ static uint32_t inline_wanted(const struct ib_port *p)
 		if (o->size <= most && o->size > wanted)
 			wanted = o->size;
 	}
-	return any && p->spec->inline_size != SPEC_AUTO ? (uint32_t)most : (uint32_t)wanted;
+	return any && spec->inline_size != SPEC_AUTO ? (uint32_t)most : (uint32_t)wanted;
+}
+
+static uint32_t inline_wanted(const struct ib_port *p)
+{
+	const struct spec *test;
+	uint32_t wanted = 0;
+
+	for (unsigned i = 0; (test = port_test(&p->conf, i)); i++)
+		wanted = inline_of(test) > wanted ? inline_of(test) : wanted;
+	return wanted;
 }
 
 int ib_qp_probe(struct ib_port *p, struct error *err)
@@ -312,12 +322,12 @@ static int check_ud(const struct ib_ep *ep, struct error *err)
 {
 	const struct ib_port *p = ib_ep_port(ep);
 
-	if (p->spec->size <= ib_mtu_bytes(ep->mtu))
+	if (p->most_size <= ib_mtu_bytes(ep->mtu))
 		return 0;
 	return error_set(
 		err, -EINVAL,
-		"--msg_size %llu does not fit in one UD message: the path from %s to the peer's %s carries %u bytes",
-		(unsigned long long)p->spec->size, p->name, ep->peer.device, ib_mtu_bytes(ep->mtu));
+		"--msg_size %u does not fit in one UD message: the path from %s to the peer's %s carries %u bytes",
+		p->most_size, p->name, ep->peer.device, ib_mtu_bytes(ep->mtu));
 }
 
 static int check_rd_atomic(const struct ib_ep *ep, struct error *err)

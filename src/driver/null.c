@@ -30,11 +30,24 @@ static void null_close(struct port *base)
 	free(port);
 }
 
+/* For any of the port's tests. */
+static bool rate_too_low(const struct port_conf *conf)
+{
+	const struct spec *test;
+
+	for (unsigned i = 0; (test = port_test(conf, i)); i++) {
+		const double bits = (double)(test->size * 8 * test->tx_depth * conf->workers);
+
+		if (test->null_rate && bits / (double)test->null_rate > QUEUE_S)
+			return true;
+	}
+	return false;
+}
+
 static int null_open(const struct port_conf *conf, struct port **ret, struct error *err)
 {
 	const struct spec *spec = conf->spec;
 	struct null_port *port = calloc(1, sizeof(*port));
-	double bits = (double)spec->size * 8;
 
 	if (!port)
 		return error_set(err, -ENOMEM, "no memory for a null device");
@@ -49,11 +62,7 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 	}
 	port->delay = null_fixed(spec->null_latency_ns);
 	port->latency_test = spec->metric == METRIC_LAT;
-	if (spec->null_rate)
-		port->step = (uint64_t)(bits * 1e9 * (double)conf->workers / (double)spec->null_rate *
-						(double)(1 << FRACTION_BITS) +
-					0.5);
-	if (spec->null_rate && bits * (double)(spec->tx_depth * conf->workers) / (double)spec->null_rate > QUEUE_S) {
+	if (rate_too_low(conf)) {
 		null_close(&port->base);
 		return error_set(
 			err, -EINVAL,
@@ -61,7 +70,6 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 			"(-t), smaller ones (-s) or a higher rate",
 			QUEUE_S);
 	}
-	port->instant = !port->delay && !port->step;
 	port->echo = spec->metric == METRIC_LAT && latency_is_halved(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));
 	*ret = &port->base;
@@ -146,11 +154,32 @@ static void null_ep_close(struct ep *ep)
 	free(ep);
 }
 
-static int null_prepare(struct ep *ep, const struct work *work, struct error *err)
+static int null_ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err)
 {
-	(void)ep;
+	struct null_ep *ep = (struct null_ep *)base;
+
+	(void)err;
+	ep->tx = conf->mem->data + conf->tx_offset;
+	ep->rx = conf->mem->data + conf->rx_offset;
+	return 0;
+}
+
+static int null_prepare(struct ep *base, const struct work *work, struct error *err)
+{
+	struct null_ep *ep = (struct null_ep *)base;
+	struct null_port *port = null_port(base);
+	const struct spec *spec = port->conf.spec;
+
 	(void)work;
 	(void)err;
+	port->step = 0;
+	if (spec->null_rate)
+		port->step = (uint64_t)((double)spec->size * 8e9 * (double)port->conf.workers /
+						(double)spec->null_rate * (double)(1 << FRACTION_BITS) +
+					0.5);
+	port->instant = !port->delay && !port->step;
+	ep->next = ep->told = 0;
+	memset(&ep->seq, 0, sizeof(ep->seq));
 	return 0;
 }
 
@@ -187,11 +216,13 @@ const struct driver driver_null = {
 	.ep_addr = null_ep_addr,
 	.ep_connect = null_ep_connect,
 	.ep_close = null_ep_close,
+	.ep_cut = null_ep_cut,
 	.prepare = null_prepare,
 	.tx_slot = null_tx_slot,
 	.rx_slot = null_rx_slot,
 	.post = null_post,
 	.post_rx = null_post_rx,
+	.finish = driver_no_half,
 	.poll = null_poll,
 	.wait = driver_no_wait,
 	.counters = null_counters,

@@ -71,6 +71,7 @@ static int port_init(struct sock_port *p, const struct port_conf *conf, struct e
 	const struct spec *spec = conf->spec;
 
 	p->base.drv = &driver_sock;
+	p->conf = *conf;
 	p->spec = spec;
 	p->clock = conf->clock;
 	p->kind = spec->transport == TRANSPORT_UDP ? &sock_udp : &sock_tcp;
@@ -176,6 +177,16 @@ static int check_ring(const struct sock_port *p, const struct ep_conf *conf, str
 	return 0;
 }
 
+static void cut(struct sock_ep *ep, const struct ep_conf *conf)
+{
+	ep->tx = (struct sock_ring){ .data = conf->mem->data + conf->tx_offset,
+				     .bytes = (size_t)conf->tx_slots * conf->stride,
+				     .size = conf->stride };
+	ep->rx = (struct sock_ring){ .data = conf->mem->data + conf->rx_offset,
+				     .bytes = (size_t)conf->rx_slots * conf->stride,
+				     .size = conf->stride };
+}
+
 static int sock_ep_open(struct port *port, const struct ep_conf *conf, struct ep **ret, struct error *err)
 {
 	struct sock_port *p = (struct sock_port *)port;
@@ -189,12 +200,7 @@ static int sock_ep_open(struct port *port, const struct ep_conf *conf, struct ep
 		return error_sys(err, -ENOMEM, "cannot open endpoint %u", conf->index);
 	ep->base = (struct ep){ .port = port, .index = conf->index };
 	ep->fd = -1;
-	ep->tx = (struct sock_ring){ .data = conf->mem->data + conf->tx_offset,
-				     .bytes = (size_t)conf->tx_slots * conf->stride,
-				     .size = conf->stride };
-	ep->rx = (struct sock_ring){ .data = conf->mem->data + conf->rx_offset,
-				     .bytes = (size_t)conf->rx_slots * conf->stride,
-				     .size = conf->stride };
+	cut(ep, conf);
 	rc = p->kind->ep_open(ep, err);
 	if (rc < 0) {
 		sock_ep_close(&ep->base);
@@ -228,6 +234,19 @@ static int sock_ep_connect(struct ep *base, struct cursor *peer, int64_t deadlin
 	const int rc = sock_addr_unpack(peer, &p->here, &addr, err);
 
 	return rc < 0 ? rc : p->kind->ep_connect(ep, &addr, deadline_ns, err);
+}
+
+static int sock_ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err)
+{
+	struct sock_ep *ep = (struct sock_ep *)base;
+
+	if (ep->tx.part || ep->rx.part)
+		return error_set(err, -EBUSY,
+				 "data connection %u stands inside a message of %u bytes: the next test cannot begin",
+				 base->index, ep->tx.part ? ep->tx.size : ep->rx.size);
+	cut(ep, conf);
+	ep->bad = 0;
+	return 0;
 }
 
 static int sock_prepare(struct ep *base, const struct work *work, struct error *err)
@@ -275,6 +294,13 @@ static int sock_post(struct ep *base, unsigned n, unsigned flags)
 	return p->kind->post(ep, n);
 }
 
+static int sock_finish(struct ep *base)
+{
+	struct sock_ep *ep = (struct sock_ep *)base;
+
+	return sock_port_of(ep)->kind->finish(ep);
+}
+
 /* A socket receives whatever arrives: nothing to post. */
 static int sock_post_rx(struct ep *ep, unsigned n)
 {
@@ -310,11 +336,13 @@ const struct driver driver_sock = {
 	.ep_addr = sock_ep_addr,
 	.ep_connect = sock_ep_connect,
 	.ep_close = sock_ep_close,
+	.ep_cut = sock_ep_cut,
 	.prepare = sock_prepare,
 	.tx_slot = sock_tx_slot,
 	.rx_slot = sock_rx_slot,
 	.post = sock_post,
 	.post_rx = sock_post_rx,
+	.finish = sock_finish,
 	.poll = sock_poll,
 	.wait = sock_wait,
 	.counters = sock_counters,

@@ -24,6 +24,7 @@ struct sock_kind {
 	int (*prepare_tx)(struct sock_ep *ep, const struct work *work, struct error *err);
 	int (*prepare_rx)(struct sock_ep *ep, const struct work *work, struct error *err);
 	int (*post)(struct sock_ep *ep, unsigned n); /* as struct driver's, without the bookkeeping of completions */
+	int (*finish)(struct sock_ep *ep);
 	int (*receive)(struct sock_ep *ep,
 		       int flags); /* recv flags; new messages (0 ...) or negative errno, port->err */
 	void (*facts)(const struct sock_ep *ep, struct facts *ret);
@@ -70,6 +71,7 @@ struct sock_ep {
 
 struct sock_port {
 	struct port base;
+	struct port_conf conf;
 	const struct spec *spec;
 	const struct clock *clock;
 	const struct sock_kind *kind;

@@ -47,22 +47,41 @@ static const char *obstacle(const struct sock_ep *ep, uint32_t size)
 	return NULL;
 }
 
+/* --gso on is refused before any traffic if it cannot be had with one of the port's tests: *size is then its size. */
+static const char *obstacle_of_any(const struct sock_ep *ep, uint32_t *size)
+{
+	const struct sock_port *p = sock_port_of(ep);
+	const struct spec *test;
+	const char *why = NULL;
+
+	for (unsigned i = 0; !why && (test = port_test(&p->conf, i)); i++) {
+		*size = (uint32_t)test->size;
+		why = obstacle(ep, *size);
+	}
+	return why;
+}
+
 int sock_gso_tx(struct sock_ep *ep, uint32_t size, struct error *err)
 {
 	const struct sock_port *p = sock_port_of(ep);
-	const char *why =
-		p->spec->metric == METRIC_LAT ? "one message at a time leaves nothing to segment" : obstacle(ep, size);
-	uint32_t segments;
+	const char *why = NULL;
+	uint32_t segments, other = size;
 
+	if (ep->segments > 1)
+		sock_set(ep->fd, SOL_UDP, UDP_SEGMENT, 0); /* of the test before */
 	ep->segments = 1;
 	if (p->spec->gso == CHOICE_OFF)
 		return 0;
+	if (p->spec->metric == METRIC_LAT)
+		why = "one message at a time leaves nothing to segment";
+	else
+		why = p->spec->gso == CHOICE_ON ? obstacle_of_any(ep, &other) : obstacle(ep, size);
 	if (!why && sock_set(ep->fd, SOL_UDP, UDP_SEGMENT, (int)size) < 0)
 		why = "this kernel has no UDP_SEGMENT (Linux 4.18 and later do)";
 	if (why)
 		return p->spec->gso == CHOICE_AUTO
 			       ? 0
-			       : error_set(err, -EOPNOTSUPP, "--gso on, messages of %u bytes: %s", size, why);
+			       : error_set(err, -EOPNOTSUPP, "--gso on, messages of %u bytes: %s", other, why);
 	segments = kernel_takes(p, 128) ? 128 : 64;
 	ep->segments = segments < SUPER_MAX / size ? segments : SUPER_MAX / size;
 	return 0;

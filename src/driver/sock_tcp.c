@@ -103,6 +103,24 @@ static int post_zerocopy(struct sock_ep *ep, unsigned n)
 	return (int)whole;
 }
 
+static int tcp_finish(struct sock_ep *ep)
+{
+	ssize_t sent;
+	int rc;
+
+	if (!ep->tx.part)
+		return 0;
+	sent = ring_send(ep, ep->tx.size - ep->tx.part, 0);
+	rc = sent < 0 ? send_failed(ep, (int)sent) : 0;
+	if (rc < 0)
+		return rc;
+	if (sent < 0 || !ring_advance(&ep->tx, (size_t)sent))
+		return -EAGAIN;
+	ep->tx_blocked = false;
+	sock_complete_tx(ep, 1);
+	return 1;
+}
+
 static int tcp_receive(struct sock_ep *ep, int flags)
 {
 	struct sock_ring *r = &ep->rx;
@@ -218,6 +236,7 @@ const struct sock_kind sock_tcp = {
 	.prepare_tx = tcp_prepare_tx,
 	.prepare_rx = tcp_prepare_rx,
 	.post = post,
+	.finish = tcp_finish,
 	.receive = tcp_receive,
 	.facts = tcp_facts,
 };

@@ -253,6 +253,12 @@ static int receive_many(struct sock_ep *ep, int flags)
 	return fresh;
 }
 
+static int udp_finish(struct sock_ep *ep)
+{
+	(void)ep;
+	return 0; /* a datagram goes whole */
+}
+
 static int udp_receive(struct sock_ep *ep, int flags)
 {
 	return sock_port_of(ep)->batch->rx_count == 1 ? receive_one(ep, flags) : receive_many(ep, flags);
@@ -283,10 +289,11 @@ static int make_buffers(struct sock_port *p, size_t bytes, struct error *err)
 	struct sock_batch *b = p->batch;
 	size_t count = p->spec->metric == METRIC_LAT ? 1 : BUFFERS_MAX / bytes;
 
-	if (b->buffers)
+	if (b->buffers && b->rx_bytes == bytes)
 		return 0;
 	if (count > CALL_MAX)
 		count = CALL_MAX;
+	free(b->buffers);
 	b->buffers = aligned_alloc(64, count * bytes);
 	if (!b->buffers)
 		return error_sys(err, -ENOMEM, "cannot make receive buffers of %zu bytes", count * bytes);
@@ -304,6 +311,7 @@ static int udp_prepare_tx(struct sock_ep *ep, const struct work *work, struct er
 	if (rc < 0)
 		return rc;
 	ep->tx.size = work->op[0].size;
+	ep->tx_seq = 0;
 	return sock_gso_tx(ep, work->op[0].size, err);
 }
 
@@ -319,7 +327,9 @@ static int udp_prepare_rx(struct sock_ep *ep, const struct work *work, struct er
 	if (rc < 0)
 		return rc;
 	ep->rx.size = work->op[0].size;
-	if (work->op[0].size >= sizeof(uint32_t) && !ep->seq)
+	free(ep->seq);
+	ep->seq = NULL;
+	if (work->op[0].size >= sizeof(uint32_t))
 		ep->seq = calloc(1, sizeof(*ep->seq));
 	if (work->op[0].size >= sizeof(uint32_t) && !ep->seq)
 		return error_sys(err, -ENOMEM, "cannot count the datagrams of endpoint %u", ep->base.index);
@@ -356,6 +366,7 @@ const struct sock_kind sock_udp = {
 	.prepare_tx = udp_prepare_tx,
 	.prepare_rx = udp_prepare_rx,
 	.post = udp_post,
+	.finish = udp_finish,
 	.receive = udp_receive,
 	.facts = udp_facts,
 };

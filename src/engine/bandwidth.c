@@ -190,7 +190,6 @@ static int bandwidth_prepare(struct flow *flow)
 			return rc;
 		if (flow->active)
 			continue;
-		fep->repost = (uint32_t)spec->rx_depth;
 		rc = flow_repost(flow, fep);
 		if (rc < 0)
 			return rc;

@@ -82,6 +82,7 @@ struct flow {
 	struct region *region;
 	struct flow_ep *eps;
 	uint32_t qps, slots;
+	uint32_t rx_depth; /* receives that are posted or to be posted again, per endpoint */
 	unsigned index, core;
 	bool active;
 	bool idle; /* this side has nothing to do in this test */
@@ -127,6 +128,11 @@ struct work flow_work(const struct flow *flow, enum work_kind kind, uint32_t bat
 
 /* Port, buffers and endpoints; flow->spec, drv, clock, topo, control, index, core, active, result are set. */
 int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err);
+/*
+ * For the next test on the same port and endpoints: flow->spec, which the driver looks at too, holds it already. What the
+ * test before left is forgotten, its result goes to result from now on; the engine's prepare follows. Both sides at once.
+ */
+int flow_renew(struct flow *flow, struct worker_result *result, struct error *err);
 void flow_close(struct flow *flow);
 /* Bytes of data buffers that one worker of this test needs (engine's choice of slots included). */
 uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots);

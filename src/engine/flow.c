@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SLOTS_MAX       (1u << 30)
 #define WORKING_SET_MAX (32ull << 20) /* default limit of one worker's buffers: more slots would only cost memory */
@@ -55,10 +56,8 @@ static bool is_idle(const struct flow *flow)
 	return flow->caps.passive_idle && (flow->spec->metric == METRIC_BW || !latency_is_halved(flow->spec));
 }
 
-static int check_caps(const struct flow *flow, struct error *err)
+static int check_caps(const struct flow *flow, const struct spec *spec, struct error *err)
 {
-	const struct spec *spec = flow->spec;
-
 	if (spec->size > flow->caps.max_size)
 		return error_set(err, -EINVAL, "--msg_size %llu: the %s device sends at most %llu bytes with -c %s",
 				 (unsigned long long)spec->size, flow->drv->name,
@@ -84,19 +83,26 @@ static int check_caps(const struct flow *flow, struct error *err)
 	return 0;
 }
 
-static int open_endpoints(struct flow *flow, uint32_t stride, struct error *err)
+/* The part of the buffers that an endpoint has in the test at hand. */
+static struct ep_conf cut_of(const struct flow *flow, uint32_t i)
 {
-	size_t ring = (size_t)round_up((uint64_t)stride * flow->slots, 64);
+	const uint32_t stride = ops_stride(flow->spec, flow->caps.stride_align);
+	const size_t ring = (size_t)round_up((uint64_t)stride * flow->slots, 64);
 
+	return (struct ep_conf){ .index = i,
+				 .region = flow->region,
+				 .mem = flow->mem,
+				 .tx_offset = rings(flow->spec) * ring * i,
+				 .rx_offset = rings(flow->spec) * ring * (i + 1) - ring,
+				 .tx_slots = flow->slots,
+				 .rx_slots = flow->slots,
+				 .stride = stride };
+}
+
+static int open_endpoints(struct flow *flow, struct error *err)
+{
 	for (uint32_t i = 0; i < flow->qps; i++) {
-		struct ep_conf conf = { .index = i,
-					.region = flow->region,
-					.mem = flow->mem,
-					.tx_offset = rings(flow->spec) * ring * i,
-					.rx_offset = rings(flow->spec) * ring * (i + 1) - ring,
-					.tx_slots = flow->slots,
-					.rx_slots = flow->slots,
-					.stride = stride };
+		const struct ep_conf conf = cut_of(flow, i);
 		int rc = flow->drv->ep_open(flow->port, &conf, &flow->eps[i].ep, err);
 
 		if (rc < 0)
@@ -105,9 +111,41 @@ static int open_endpoints(struct flow *flow, uint32_t stride, struct error *err)
 	return 0;
 }
 
+/* Buffers for any of the port's tests; receives that stay for the next one may be longer than the slots of this one. */
+static uint64_t buffer_bytes(const struct port_conf *conf, uint32_t stride_align)
+{
+	uint64_t most = 0;
+	const struct spec *test;
+
+	for (unsigned i = 0; (test = port_test(conf, i)); i++) {
+		const uint64_t its = flow_buffer_bytes(test, stride_align, NULL);
+
+		most = its > most ? its : most;
+	}
+	return port_test(conf, 1) ? most + PORT_MOST(conf, size) : most;
+}
+
+static int check_tests(const struct flow *flow, const struct port_conf *conf, struct error *err)
+{
+	const struct spec *test;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && (test = port_test(conf, i)); i++)
+		rc = check_caps(flow, test, err);
+	return rc;
+}
+
+/* What follows from the test at hand alone. */
+static void follow_spec(struct flow *flow)
+{
+	flow->drv->caps(flow->port, &flow->caps);
+	flow->idle = is_idle(flow);
+	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
+	flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
+}
+
 int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err)
 {
-	uint64_t bytes;
 	int rc;
 
 	flow->qps = (uint32_t)flow->spec->qps;
@@ -117,21 +155,78 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	rc = flow->drv->open(conf, &flow->port, err);
 	if (rc < 0)
 		return rc;
-	flow->drv->caps(flow->port, &flow->caps);
-	rc = check_caps(flow, err);
+	follow_spec(flow);
+	rc = check_tests(flow, conf, err);
 	if (rc < 0)
 		return rc;
 	flow->block = flow->spec->events == CHOICE_ON;
-	flow->idle = is_idle(flow);
-	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
-	bytes = flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
-	rc = mem_alloc(flow->topo, bytes, node, &flow->mem, err);
+	for (uint32_t i = 0; i < flow->qps; i++)
+		flow->eps[i].repost = (uint32_t)flow->spec->rx_depth;
+	flow->rx_depth = (uint32_t)flow->spec->rx_depth;
+	rc = mem_alloc(flow->topo, buffer_bytes(conf, flow->caps.stride_align), node, &flow->mem, err);
 	if (rc < 0)
 		return rc;
 	rc = flow->drv->reg(flow->port, flow->mem, &flow->region, err);
 	if (rc < 0)
 		return rc;
-	return open_endpoints(flow, ops_stride(flow->spec, flow->caps.stride_align), err);
+	return open_endpoints(flow, err);
+}
+
+/* Everything that a test leaves behind is forgotten by keeping only what the set-up made. */
+static void forget(struct flow *flow, struct worker_result *result)
+{
+	const struct flow kept = { .spec = flow->spec,
+				   .engine = flow->engine,
+				   .drv = flow->drv,
+				   .clock = flow->clock,
+				   .topo = flow->topo,
+				   .control = flow->control,
+				   .port = flow->port,
+				   .mem = flow->mem,
+				   .region = flow->region,
+				   .eps = flow->eps,
+				   .qps = flow->qps,
+				   .index = flow->index,
+				   .core = flow->core,
+				   .active = flow->active,
+				   .yield = flow->yield,
+				   .block = flow->block,
+				   .rx_depth = flow->rx_depth,
+				   .result = result };
+
+	memcpy(flow, &kept, sizeof(kept));
+	for (uint32_t i = 0; i < flow->qps; i++)
+		flow->eps[i] = (struct flow_ep){ .ep = flow->eps[i].ep, .repost = flow->eps[i].repost };
+}
+
+/* More receives than before are still to be posted; where there were more, they stay. */
+static void extend_receives(struct flow *flow)
+{
+	const uint32_t wanted = (uint32_t)flow->spec->rx_depth;
+
+	for (uint32_t i = 0; wanted > flow->rx_depth && i < flow->qps; i++)
+		flow->eps[i].repost += wanted - flow->rx_depth;
+	flow->rx_depth = wanted > flow->rx_depth ? wanted : flow->rx_depth;
+}
+
+int flow_renew(struct flow *flow, struct worker_result *result, struct error *err)
+{
+	int rc;
+
+	do /* what came too late belongs to no test */
+		rc = flow->idle ? 0 : flow_pump(flow);
+	while (rc > 0);
+	if (rc < 0)
+		return error_set(err, rc, "%s", flow->error.text);
+	forget(flow, result);
+	extend_receives(flow);
+	follow_spec(flow);
+	for (uint32_t i = 0; rc == 0 && i < flow->qps; i++) {
+		const struct ep_conf conf = cut_of(flow, i);
+
+		rc = flow->drv->ep_cut(flow->eps[i].ep, &conf, err);
+	}
+	return rc;
 }
 
 void flow_close(struct flow *flow)

@@ -94,9 +94,36 @@ static int signal_tail(struct flow *flow, struct flow_ep *fep)
 	return 0;
 }
 
+/* A message of a stream may have gone in part: its rest follows, so that both sides stand between two messages. */
+static int finish_half(struct flow *flow, struct flow_ep *fep, uint64_t *left)
+{
+	int n = flow->active ? flow->drv->finish(fep->ep) : 0;
+
+	if (n == -EAGAIN) {
+		(*left)++;
+		return 0;
+	}
+	if (n < 0)
+		return flow_fail(flow);
+	fep->outstanding += (uint32_t)n;
+	fep->posted += (uint64_t)n;
+	return 0;
+}
+
 static bool tail_hangs(const struct flow *flow, const struct flow_ep *fep)
 {
 	return fep->outstanding && !fep->tail_signalled && fep->posted % flow->spec->cq_mod;
+}
+
+/* One endpoint on its way to nothing outstanding; adds what is. */
+static int end_one(struct flow *flow, struct flow_ep *fep, uint64_t *left)
+{
+	int rc = tail_hangs(flow, fep) ? signal_tail(flow, fep) : 0;
+
+	if (rc == 0)
+		rc = finish_half(flow, fep, left);
+	*left += fep->outstanding;
+	return rc;
 }
 
 int flow_drain(struct flow *flow)
@@ -111,9 +138,8 @@ int flow_drain(struct flow *flow)
 		for (uint32_t i = 0; i < flow->qps; i++) {
 			struct flow_ep *fep = &flow->eps[i];
 
-			if (tail_hangs(flow, fep) && (rc = signal_tail(flow, fep)) < 0)
+			if ((rc = end_one(flow, fep, &left)) < 0)
 				return rc;
-			left += fep->outstanding;
 		}
 		if (!left || flow_command(flow) == FLOW_ABORT)
 			return 0;
