@@ -13,7 +13,7 @@ static void set_depths(struct ib_port *p)
 {
 	const struct spec *spec = p->spec;
 	bool two_sided = spec_verbs(spec) & TWO_SIDED_VERBS;
-	bool answers = spec->metric == METRIC_LAT && spec->verb != VERB_READ && !verb_is_atomic((enum verb)spec->verb);
+	bool answers = spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 
 	p->tx_depth = p->conf.active || answers ? (uint32_t)PORT_MOST(&p->conf, tx_depth) : 1;
 	p->rx_depth = two_sided && (!p->conf.active || answers) ? (uint32_t)PORT_MOST(&p->conf, rx_depth) : 1;

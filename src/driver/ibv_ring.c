@@ -70,7 +70,9 @@ static enum ibv_wr_opcode opcode(enum verb verb)
 /* Whether the peer's processor watches one place for writes. */
 static bool is_watched(const struct ib_ep *ep, const struct op *op)
 {
-	return op->verb == VERB_WRITE && ib_ep_port(ep)->spec->metric == METRIC_LAT;
+	const struct spec *spec = ib_ep_port(ep)->spec;
+
+	return op->verb == VERB_WRITE && spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 }
 
 /* Slots of the peer that are written to or read from in turn. */

@@ -70,7 +70,7 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 			"(-t), smaller ones (-s) or a higher rate",
 			QUEUE_S);
 	}
-	port->echo = spec->metric == METRIC_LAT && latency_is_halved(spec);
+	port->echo = spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));
 	*ret = &port->base;
 	return 0;

@@ -79,8 +79,8 @@ static int port_init(struct sock_port *p, const struct port_conf *conf, struct e
 	p->active = conf->active;
 	p->qps = (unsigned)spec->qps;
 	p->epoll_fd = -1;
-	p->lazy = spec->events == CHOICE_ON && spec->metric == METRIC_LAT && spec->qps == 1 &&
-		  spec->zerocopy != CHOICE_ON;
+	p->lazy = spec->events == CHOICE_ON && spec->metric == METRIC_LAT && latency_is_ping_pong(spec) &&
+		  spec->qps == 1 && spec->zerocopy != CHOICE_ON;
 	if (!allocate(p))
 		return error_sys(err, -ENOMEM, "cannot keep %u endpoints", p->qps);
 	if (getrandom(&p->nonce, sizeof(p->nonce), 0) != sizeof(p->nonce))

@@ -54,6 +54,7 @@ struct flow_ep {
 	bool tail_signalled; /* the last post asked for it */
 	uint64_t left; /* of the quota; UINT64_MAX by time */
 	uint32_t repost; /* receives consumed and not posted again */
+	uint64_t answered; /* of those received, at the passive side of a ping-pong */
 	uint8_t marker; /* number of the last message, in memory-polling latency */
 };
 

@@ -53,7 +53,7 @@ static bool is_idle(const struct flow *flow)
 		return false;
 	if (flow->spec->metric == METRIC_LAT && flow->caps.no_peer)
 		return true;
-	return flow->caps.passive_idle && (flow->spec->metric == METRIC_BW || !latency_is_halved(flow->spec));
+	return flow->caps.passive_idle && (flow->spec->metric == METRIC_BW || !latency_is_ping_pong(flow->spec));
 }
 
 static int check_caps(const struct flow *flow, const struct spec *spec, struct error *err)

@@ -1,6 +1,7 @@
 /* Latency: one message under way at a time; the reply (or the completion) ends the sample. */
 #include "engine/latency.h"
 #include "base/hist.h"
+#include "engine/bandwidth.h"
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 /* How the end of a sample shows. */
 enum style {
-	STYLE_COMPLETION, /* own completion: read, atomics */
+	STYLE_COMPLETION, /* own completion: read, atomics, one way */
 	STYLE_RECEIVE, /* a receive completion: send, write_imm, sockets, null */
 	STYLE_MEMORY, /* the last bytes of the peer's write */
 };
@@ -20,7 +21,7 @@ static enum style style_of(const struct flow *flow)
 {
 	enum verb verb = (enum verb)flow->spec->verb;
 
-	if (!latency_is_halved(flow->spec))
+	if (!latency_is_ping_pong(flow->spec))
 		return STYLE_COMPLETION;
 	if (verb == VERB_WRITE && flow->caps.poll_memory)
 		return STYLE_MEMORY;
@@ -53,7 +54,7 @@ struct wait {
 	enum style style;
 	struct flow_ep *fep;
 	const uint8_t *last; /* STYLE_MEMORY: last byte of the slot */
-	uint64_t received; /* STYLE_RECEIVE: count that ends the wait */
+	uint64_t received; /* STYLE_RECEIVE: the endpoint's count that ends the wait */
 };
 
 static void wait_init(struct wait *w, const struct flow *flow, struct flow_ep *fep, enum style style, uint64_t received)
@@ -74,7 +75,7 @@ static inline int wait_look(struct flow *flow, const struct wait *w)
 	rc = flow_pump(flow);
 	if (rc < 0)
 		return rc;
-	return w->style == STYLE_COMPLETION ? w->fep->outstanding == 0 : flow->received >= w->received;
+	return w->style == STYLE_COMPLETION ? w->fep->outstanding == 0 : w->fep->received >= w->received;
 }
 
 /* When the message takes long: errors in the completion queue of a memory poller, the core of a shared one. */
@@ -195,7 +196,7 @@ static int sample(struct flow *flow, struct flow_ep *fep, enum style style)
 		fep->marker++;
 		marker_write(flow, fep);
 	}
-	wait_init(&w, flow, fep, style, flow->received + 1);
+	wait_init(&w, flow, fep, style, fep->received + 1);
 	t0 = clock_now(flow->clock);
 	rc = post_one(flow, fep);
 	if (rc > 0)
@@ -213,6 +214,17 @@ static int sample(struct flow *flow, struct flow_ep *fep, enum style style)
 	return meter_check(flow);
 }
 
+/* The next endpoint in turn that has messages left; false when none has. */
+static bool next_left(const struct flow *flow, uint32_t *at)
+{
+	for (uint32_t tried = 0; tried < flow->qps; tried++) {
+		*at = *at + 1 == flow->qps ? 0 : *at + 1;
+		if (flow->eps[*at].left)
+			return true;
+	}
+	return false;
+}
+
 static int latency_active(struct flow *flow)
 {
 	const enum style style = style_of(flow);
@@ -227,24 +239,49 @@ static int latency_active(struct flow *flow)
 		rc = sample(flow, &flow->eps[i], style);
 		if (rc < 0)
 			break;
-		i = i + 1 == flow->qps ? 0 : i + 1;
-		if (flow->phase.quota && i == 0 && flow->eps[flow->qps - 1].left == 0)
+		if (!next_left(flow, &i))
 			meter_close(flow, clock_now(flow->clock));
 	}
 	return rc < 0 ? rc : flow_drain(flow);
 }
 
-/* Waits for the next message: 1 = arrived, 0 = the active side is done, negative errno. */
-static int await_message(struct flow *flow, const struct wait *w)
+static bool has_message(const struct flow *flow, struct flow_ep *fep, enum style style)
 {
+	if (style == STYLE_MEMORY)
+		return marker_arrived(flow, fep, flow->drv->rx_slot(fep->ep) + flow->spec->size - 1);
+	return fep->received != fep->answered;
+}
+
+/* Messages come to the endpoints in turn, but behind one that was lost the next one is on another. */
+static bool look_elsewhere(const struct flow *flow, enum style style, uint32_t *at)
+{
+	for (uint32_t tried = 1; tried < flow->qps; tried++) {
+		const uint32_t i = (*at + tried) % flow->qps;
+
+		if (!has_message(flow, &flow->eps[i], style))
+			continue;
+		*at = i;
+		return true;
+	}
+	return false;
+}
+
+/* Waits for the next message, on endpoint *at if none was lost: 1 = arrived on *at, 0 = the active side is done, negative errno. */
+static int await_message(struct flow *flow, enum style style, uint32_t *at)
+{
+	struct wait w;
+
+	wait_init(&w, flow, &flow->eps[*at], style, flow->eps[*at].answered + 1);
 	for (;;) {
-		int rc = look_patiently(flow, w);
+		int rc = look_patiently(flow, &w);
 
 		if (rc)
 			return rc;
+		if (look_elsewhere(flow, style, at))
+			return 1;
 		if (flow_command(flow) >= FLOW_FINISH)
 			return 0;
-		rc = wait_slow(flow, w);
+		rc = wait_slow(flow, &w);
 		if (rc >= 0)
 			rc = meter_check(flow);
 		if (rc < 0)
@@ -261,6 +298,7 @@ static int echo(struct flow *flow, struct flow_ep *fep, enum style style)
 		flow->received++;
 		marker_write(flow, fep);
 	}
+	fep->answered++;
 	rc = post_one(flow, fep);
 	if (rc < 0)
 		return rc;
@@ -273,18 +311,17 @@ static int echo(struct flow *flow, struct flow_ep *fep, enum style style)
 static int latency_passive(struct flow *flow)
 {
 	const enum style style = style_of(flow);
-	uint64_t answered = flow->received; /* a poll between two waits may have booked the next message already */
 	uint32_t i = 0;
 
+	if (style == STYLE_COMPLETION) /* it only takes the messages */
+		return engine_bandwidth.passive(flow);
+	for (uint32_t at = 0; at < flow->qps; at++)
+		flow->eps[at].answered = flow->eps[at].received;
 	for (;;) {
-		struct flow_ep *fep = &flow->eps[i];
-		struct wait w;
-		int rc;
+		int rc = await_message(flow, style, &i);
 
-		wait_init(&w, flow, fep, style, ++answered);
-		rc = await_message(flow, &w);
 		if (rc > 0)
-			rc = echo(flow, fep, style);
+			rc = echo(flow, &flow->eps[i], style);
 		else if (rc == 0)
 			break;
 		if (rc < 0)
@@ -300,6 +337,7 @@ static int latency_prepare(struct flow *flow)
 	const struct spec *spec = flow->spec;
 	const enum style style = style_of(flow);
 	const struct work tx = flow_work(flow, WORK_TX, 1), rx = flow_work(flow, WORK_RX, (uint32_t)spec->rx_depth);
+	const bool takes = style == STYLE_RECEIVE || (!flow->active && verb_is_two_sided((enum verb)spec->verb));
 
 	for (uint32_t i = 0; i < flow->qps; i++) {
 		struct flow_ep *fep = &flow->eps[i];
@@ -309,7 +347,7 @@ static int latency_prepare(struct flow *flow)
 			return rc;
 		if (style == STYLE_MEMORY) /* what a test before left there is no message */
 			flow->drv->rx_slot(fep->ep)[spec->size - 1] = fep->marker;
-		if (style != STYLE_RECEIVE)
+		if (!takes)
 			continue;
 		rc = flow->drv->prepare(fep->ep, &rx, &flow->error);
 		if (rc < 0)

@@ -17,7 +17,7 @@
 /* Messages that make the figure: what completed or arrived; of a ping-pong only the answers (at the passive side: the questions). */
 static uint64_t counted(const struct flow *flow)
 {
-	bool ping_pong = flow->spec->metric == METRIC_LAT && latency_is_halved(flow->spec);
+	bool ping_pong = flow->spec->metric == METRIC_LAT && latency_is_ping_pong(flow->spec);
 
 	return ping_pong ? flow->received : flow->sent + flow->received;
 }

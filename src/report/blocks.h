@@ -16,6 +16,6 @@ void block_conditions(const struct page *page, const struct result *result); /* 
 void block_options(const struct page *page, const struct result *result); /* what was given, what was chosen */
 
 /* "half round trip", "completion": what a latency is; "write", "UC" ... come from spec.h. */
-const char *latency_meaning(bool halved);
+const char *latency_meaning(const struct result *result);
 
 #endif

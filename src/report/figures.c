@@ -9,9 +9,16 @@
 
 #define WORKERS_SHOWN 64
 
-const char *latency_meaning(bool halved)
+const char *latency_meaning(const struct result *result)
 {
-	return halved ? "latency: half of the round trip" : "latency: from post to completion";
+	const struct spec *spec = &result->request.spec;
+
+	if (latency_is_ping_pong(spec))
+		return "latency: half of the round trip";
+	if (spec->lat_mode != LAT_ONE_WAY)
+		return "latency: from post to completion";
+	return result_acknowledged(result) ? "one way: from post to acknowledgement"
+					   : "one way: from post to local completion without acknowledgement";
 }
 
 static void side(const struct page *page, const struct result *result, const struct rank_result *rank,
@@ -99,7 +106,7 @@ static void latency(const struct page *page, const struct result *result)
 			if (latency.percentile[i].p < 50 || latency.percentile[i].p > 50) /* that is the median */
 				percentile(page, &latency, i);
 		snprintf(samples, sizeof(samples), "%llu", (unsigned long long)latency.samples);
-		page_text(page, "Samples", samples, "messages", latency_meaning(latency.halved));
+		page_text(page, "Samples", samples, "messages", latency_meaning(result));
 	}
 	if (given_up)
 		page_count(page, "Unanswered", given_up, "messages");

@@ -71,8 +71,16 @@ static json_t *buckets(const struct hist *hist)
 	return array;
 }
 
-static json_t *latency_object(const struct latency *latency)
+static const char *mode_name(const struct spec *spec)
 {
+	if (latency_is_ping_pong(spec))
+		return "half_round_trip";
+	return spec->lat_mode == LAT_ONE_WAY ? "one_way" : "completion";
+}
+
+static json_t *latency_object(const struct result *result, const struct latency *latency)
+{
+	const struct spec *spec = &result->request.spec;
 	json_t *object = json_object();
 
 	tree_put(&object, "minUsec", tree_real(latency->min));
@@ -84,8 +92,10 @@ static json_t *latency_object(const struct latency *latency)
 	tree_put(&object, "p999Usec", tree_real(percentile_usec(latency, 99.9)));
 	tree_put(&object, "percentiles", percentiles(latency));
 	tree_put(&object, "samples", tree_count(latency->samples));
-	tree_put(&object, "mode", json_string(latency->halved ? "half_round_trip" : "completion"));
+	tree_put(&object, "mode", json_string(mode_name(spec)));
 	tree_put(&object, "halved", json_boolean(latency->halved));
+	tree_put(&object, "acknowledged",
+		 latency_is_ping_pong(spec) ? json_null() : json_boolean(result_acknowledged(result)));
 	return object;
 }
 
@@ -96,7 +106,7 @@ json_t *part_lat_summary(const struct result *result)
 
 	if (!result->measured || !is_latency(result) || !result_latency(result, &latency))
 		return json_null();
-	object = latency_object(&latency);
+	object = latency_object(result, &latency);
 	tree_put(&object, "unanswered", tree_count(result_unanswered(result)));
 	return object;
 }

@@ -129,6 +129,18 @@ int request_check_pairs(const struct request *request, struct error *err)
 
 /* --- values --- */
 
+/* What goes with --lat_mode one_way: verbs whose completion is not their latency already. */
+static int check_lat_mode(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+
+	if (spec->lat_mode != LAT_ONE_WAY || (spec->verb != VERB_READ && !verb_is_atomic(spec->verb)))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s does not go with %s, whose latency is a completion time already: leave it out",
+			 naming_of(request, ROW(spec.lat_mode)).text, naming_of(request, ROW(spec.verb)).text);
+}
+
 int request_check_legality(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -146,7 +158,7 @@ int request_check_legality(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "%s does not go with %s, which takes %s %s",
 				 naming_of(request, verb).text, naming_of(request, transport).text,
 				 name_of(request, verb).text, option_names(option_rows[verb].names, verbs, names));
-	return 0;
+	return check_lat_mode(request, err);
 }
 
 static int check_size(const struct request *request, struct error *err)

@@ -34,6 +34,7 @@ static const char *const verb_names[] = {
 	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
 };
 static const char *const metric_names[] = { "bw", "lat", NULL };
+static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
 static const char *const mem_names[] = { "host", NULL };
 static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
 
@@ -70,6 +71,9 @@ const struct option_row option_rows[] = {
 	{ .key = "metric", .letter = 'm', .json = "metric", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.metric),
 	  .names = metric_names, .def = "bw", .unit = "", .metavar = "METRIC", .group = test,
 	  .help = "Bandwidth with message rate, or latency" },
+	{ .key = "lat_mode", .json = "latencyMode", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.lat_mode),
+	  .names = lat_mode_names, .def = "full_round_trip", .unit = "", .metavar = "MODE", LAT, .group = test,
+	  .help = "Latency is half of a round trip, or the time from post to own completion, as it always is for read and atomics" },
 	{ .key = "msg_size", .letter = 's', .json = "msgSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.size), .min = 1, .max = GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", .group = test,
 	  .help = "Size of a message; auto: 64Ki (UD and UDP 1Ki) for bandwidth, 8 for latency and atomics" },

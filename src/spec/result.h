@@ -186,6 +186,8 @@ struct latency {
 bool result_latency(const struct result *result, struct latency *ret); /* false when there is no sample */
 bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		    struct latency *ret); /* of one worker */
+/* Whether a completion at the sender told that the peer has the message; else it had only left this host. */
+bool result_acknowledged(const struct result *result);
 uint64_t result_unanswered(const struct result *result); /* samples that the sender's workers gave up */
 /* All samples of the sender, ns as measured, into an initialised histogram; false when there is none. */
 bool result_hist(const struct result *result, struct hist *into);

@@ -5,10 +5,15 @@
 
 #include <math.h>
 
-/* Read and atomics have no second half: what is timed is the completion. All others are a ping-pong. */
+/* Read and atomics have no second half: what is timed is the completion. All others are a ping-pong unless asked otherwise. */
+bool latency_is_ping_pong(const struct spec *spec)
+{
+	return spec->verb != VERB_READ && !verb_is_atomic(spec->verb) && spec->lat_mode == LAT_FULL_ROUND_TRIP;
+}
+
 bool latency_is_halved(const struct spec *spec)
 {
-	return spec->verb != VERB_READ && !verb_is_atomic(spec->verb);
+	return latency_is_ping_pong(spec);
 }
 
 /* Inserts p in ascending order unless it is there or there is no place. */
@@ -96,6 +101,13 @@ bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		return false;
 	latency_of(spec, worker->hist, ret);
 	return true;
+}
+
+bool result_acknowledged(const struct result *result)
+{
+	const struct rank_result *sender = result_sender(result);
+
+	return sender && sender->delivery;
 }
 
 uint64_t result_unanswered(const struct result *result)

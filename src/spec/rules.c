@@ -166,7 +166,7 @@ static uint64_t default_batch(const struct spec *spec)
 /* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
 static uint64_t default_cq_mod(const struct spec *spec)
 {
-	if (spec->metric == METRIC_LAT && latency_is_halved(spec) && !transport_is_socket(spec->transport))
+	if (spec->metric == METRIC_LAT && latency_is_ping_pong(spec) && !transport_is_socket(spec->transport))
 		return within(spec->tx_depth / 2, 1, spec->tx_depth);
 	return spec->post_batch;
 }

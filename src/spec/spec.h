@@ -19,6 +19,7 @@ enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL };
 enum transport { TRANSPORT_AUTO, TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, TRANSPORT_TCP, TRANSPORT_UDP };
 enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_ATOMIC_FA, VERB_ATOMIC_CS };
 enum metric { METRIC_BW, METRIC_LAT };
+enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum mem_kind { MEM_HOST };
 
@@ -36,6 +37,7 @@ struct spec_op {
 struct spec {
 	uint32_t driver, transport, verb, metric; /* the enums above */
 	uint32_t mem;
+	uint32_t lat_mode; /* enum lat_mode */
 	char device[SPEC_NAME]; /* RDMA device or network interface; empty = the driver chooses */
 
 	uint64_t size; /* bytes a message; with a list of operations the largest of them */
@@ -147,7 +149,9 @@ uint32_t spec_verbs(const struct spec *spec);
 bool verb_is_two_sided(enum verb verb);
 bool verb_is_atomic(enum verb verb);
 
-/* Whether a latency test reports half of a round trip; reads and atomics are completion times, which are not halved. */
+/* Whether the passive side of a latency test answers each message; else a sample ends with the own completion. */
+bool latency_is_ping_pong(const struct spec *spec);
+/* Whether a latency test reports half of what it timed. */
 bool latency_is_halved(const struct spec *spec);
 
 /* Names as they are written on the command line ("RC", "write_imm", "bw", "ibv"). */

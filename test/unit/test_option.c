@@ -26,6 +26,7 @@ static const struct sample samples[] = {
 	{ "connection", "ud", "UD", "XRC" },
 	{ "verb", "Write_Imm", "write_imm", "writes" },
 	{ "metric", "LAT", "lat", "latency" },
+	{ "lat_mode", "ONE_WAY", "one_way", "half" },
 	{ "msg_size", "64K", "64Ki", "0" },
 	{ "qps", "16", "16", "16385" },
 	{ "duration", "1500ms", "1.5s", "99ms" },
