@@ -324,8 +324,7 @@ int topo_bind_thread(const struct topo *topo, unsigned core, struct error *err)
 	return rc ? error_sys(err, rc, "cannot bind a thread to core %u", core) : 0;
 }
 
-/* 0 where every page would be on that node anyway. */
-static int bind_area(const struct topo *topo, void *data, size_t size, int node)
+int topo_bind_area(const struct topo *topo, void *data, size_t size, int node)
 {
 	const hwloc_obj_t obj = hwloc_get_numanode_obj_by_os_index(topo->hw, (unsigned)node);
 
@@ -334,7 +333,7 @@ static int bind_area(const struct topo *topo, void *data, size_t size, int node)
 		return -1;
 	}
 	if (hwloc_get_nbobjs_by_type(topo->hw, HWLOC_OBJ_NUMANODE) == 1)
-		return 0;
+		return 0; /* every page would be there anyway */
 	return hwloc_set_area_membind(topo->hw, data, size, obj->nodeset, HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET);
 }
 
@@ -345,7 +344,7 @@ void *topo_alloc(const struct topo *topo, size_t size, int node)
 
 	if (data == MAP_FAILED)
 		return NULL;
-	if (node >= 0 && bind_area(topo, data, size, node)) {
+	if (node >= 0 && topo_bind_area(topo, data, size, node)) {
 		topo_free(topo, data, size);
 		return NULL;
 	}

@@ -49,6 +49,8 @@ int topo_bind_thread(const struct topo *topo, unsigned core, struct error *err);
  * fails: ENODEV for an unknown node, EPERM or ENOSYS where binding is forbidden (some containers; node -1 works there).
  */
 void *topo_alloc(const struct topo *topo, size_t size, int node);
+/* Mapped memory that nobody has touched shall lie on that node; 0, or -1 and errno as above. */
+int topo_bind_area(const struct topo *topo, void *data, size_t size, int node);
 void topo_free(const struct topo *topo, void *data, size_t size);
 
 #endif

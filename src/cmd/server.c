@@ -5,6 +5,7 @@
 #include "orch/comm.h"
 #include "orch/launch.h"
 #include "orch/orch.h"
+#include "spec/option.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -22,6 +23,12 @@ static uint64_t memory_limit(const struct request *request)
 	return request->memory_limit == SPEC_AUTO ? pages * page / 2 : request->memory_limit;
 }
 
+/* What -M asks for; the default leaves it to the client. */
+static uint32_t own_mem(const struct request *request)
+{
+	return option_given(request, option_find("mem_type")) ? request->spec.mem : (uint32_t)MEM_AUTO;
+}
+
 /* One client's test, in a process of its own. */
 static int serve_client(struct comm *comm, void *context)
 {
@@ -31,6 +38,7 @@ static int serve_client(struct comm *comm, void *context)
 				  .own_device = server->request->spec.device,
 				  .own_cores = server->request->spec.cores,
 				  .own_exclude_cores = server->request->spec.exclude_cores,
+				  .own_mem = own_mem(server->request),
 				  .conditions = server->request,
 				  .memory_limit = memory_limit(server->request) };
 	struct error err = { 0 };

@@ -104,18 +104,13 @@ static int open_queue(struct ib_port *p, struct error *err)
 	return 0;
 }
 
-static int reg_failed(const struct ib_port *p, size_t size, int code, struct error *err)
-{
-	return ib_fail(err, code, "ibv_reg_mr", "cannot register %zu bytes with RDMA device %s", size, p->name);
-}
-
 static int open_scratch(struct ib_port *p, struct error *err)
 {
 	if (p->spec->transport != TRANSPORT_UD)
 		return 0;
 	errno = 0;
 	p->scratch_mr = ibv_reg_mr(p->pd, p->scratch, sizeof(p->scratch), IBV_ACCESS_LOCAL_WRITE);
-	return p->scratch_mr ? 0 : reg_failed(p, sizeof(p->scratch), errno, err);
+	return p->scratch_mr ? 0 : refused(p, "ibv_reg_mr", "memory for the headers of datagrams", err);
 }
 
 static void ib_close(struct port *port)
@@ -199,38 +194,10 @@ static void ib_caps(const struct port *port, struct caps *ret)
 		.max_qps = (uint32_t)p->dev.max_qp,
 		.stride_align = 64,
 		.delivery = transport == TRANSPORT_RC,
-		.poll_memory = p->spec->verb == VERB_WRITE,
+		.poll_memory = p->spec->verb == VERB_WRITE && mem_is_visible(p->spec->mem),
 		.passive_idle = !two_sided,
 		.can_wait = p->channel != NULL,
 	};
-}
-
-static int ib_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err)
-{
-	struct ib_port *p = ib_port_of(port);
-	struct region *region = malloc(sizeof(*region));
-
-	if (!region)
-		return error_set(err, -ENOMEM, "no memory for a memory region");
-	region->port = p;
-	errno = 0;
-	region->mr = ibv_reg_mr(p->pd, mem->data, mem->size, ib_access(p->spec));
-	if (!region->mr) {
-		int code = errno;
-
-		free(region);
-		return reg_failed(p, mem->size, code, err);
-	}
-	*ret = region;
-	return 0;
-}
-
-static void ib_unreg(struct region *region)
-{
-	if (!region)
-		return;
-	ib_kept(region->port, ibv_dereg_mr(region->mr), "ibv_dereg_mr", "a memory region");
-	free(region);
 }
 
 static uint8_t clamp_u8(int value)
@@ -258,7 +225,7 @@ static void set_own(struct ib_ep *ep)
 		.rkey = ep->conf.region->mr->rkey,
 		.rx_slots = ep->conf.rx_slots,
 		.stride = ep->conf.stride,
-		.rx_addr = (uintptr_t)ep->conf.mem->data + ep->conf.rx_offset,
+		.rx_addr = ep->conf.mem->base + ep->conf.rx_offset,
 	};
 	memcpy(ep->own.gid, p->gid.gid.raw, sizeof(ep->own.gid));
 	strncpy(ep->own.device, p->name, sizeof(ep->own.device) - 1);
@@ -338,13 +305,15 @@ static uint8_t *ib_tx_slot_data(struct ep *base)
 {
 	const struct ib_ep *ep = ib_ep_of(base);
 
-	return ep->tx ? (uint8_t *)(uintptr_t)ep->tx[ep->tx_head].sge.addr : NULL;
+	return ep->tx && ep->conf.mem->data ? (uint8_t *)(uintptr_t)ep->tx[ep->tx_head].sge.addr : NULL;
 }
 
 static uint8_t *ib_rx_slot_data(struct ep *base)
 {
 	const struct ib_ep *ep = ib_ep_of(base);
 
+	if (!ep->conf.mem->data)
+		return NULL;
 	return ep->conf.mem->data + ep->conf.rx_offset + (size_t)ep->rx_slot * ep->conf.stride;
 }
 
@@ -361,8 +330,8 @@ const struct driver driver_ibv = {
 	.caps = ib_caps,
 	.facts = ib_port_facts,
 	.close = ib_close,
-	.reg = ib_reg,
-	.unreg = ib_unreg,
+	.reg = ib_mem_reg,
+	.unreg = ib_mem_unreg,
 	.ep_open = ib_ep_open,
 	.ep_addr = ib_ep_addr,
 	.ep_connect = ib_ep_connect,

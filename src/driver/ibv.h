@@ -128,6 +128,7 @@ struct ib_ep {
 struct region {
 	struct ib_port *port;
 	struct ibv_mr *mr;
+	struct ibv_dm *dm; /* -M device */
 };
 
 static inline struct ib_port *ib_port_of(struct port *port)
@@ -196,6 +197,11 @@ int ib_qp_ready_ud(struct ib_ep *ep, struct error *err); /* address handle, INIT
 void ib_path_knobs(const struct ib_port *p,
 		   struct ibv_ah_attr *path); /* service level, traffic class ... of the test */
 uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair */
+
+/* --- ibv_mem.c: making memory known to the device --- */
+
+int ib_mem_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
+void ib_mem_unreg(struct region *region);
 
 /* --- ibv_ring.c: prepared work requests --- */
 

@@ -25,6 +25,8 @@ static const struct cause {
 	{ "ibv_create_qp*", EINVAL, "beyond its limits: lower --tx_depth, --rx_depth or --inline_size" },
 	{ "ibv_create_qp*", ENOSPC, "it has no queue pair left, other programs' included: lower --qps" },
 	{ "ibv_create_ah", EINVAL, "no path from this GID to the peer's: see --gid_index" },
+	{ "ibv_alloc_null_mr", EOPNOTSUPP, "the device has no null memory regions: use -M host" },
+	{ "ibv_alloc_dm", ENOMEM, "other programs use the device's own memory, too: give a smaller --working_set" },
 	{ "ibv_reg_*", EINVAL, "it does not take this memory with this access: see --verb" },
 	{ "ibv_reg_*", EFAULT, "the memory is not mapped, or may only be read" },
 	{ "ibv_modify_qp", EINVAL, "it does not take a value: see --mtu, --gid_index, --pkey_index, --max_rd_atomic" },
@@ -70,7 +72,7 @@ static bool fits(const char *pattern, const char *call)
 /* Queues and regions are pinned memory, which counts against the limit. */
 static bool pins(const char *call)
 {
-	return fits("ibv_reg_*", call) || fits("ibv_create_cq*", call) || fits("ibv_create_qp*", call);
+	return fits("ibv_reg_mr", call) || fits("ibv_create_cq*", call) || fits("ibv_create_qp*", call);
 }
 
 /* A limit of this process when it is the likely cause; false when there is none. */

@@ -123,6 +123,8 @@ static uint32_t inline_of(const struct spec *spec)
 	uint64_t wanted = 0;
 	bool any = false;
 
+	if (!mem_is_visible(spec->mem))
+		return 0;
 	for (unsigned ops = spec_ops(spec, op); ops; ops--) {
 		const struct spec_op *o = &op[ops - 1];
 

@@ -114,7 +114,7 @@ static bool is_inlined(const struct ib_ep *ep, const struct op *op)
 static void fill_tx(struct ib_ep *ep, const struct work *work)
 {
 	const struct ep_conf *conf = &ep->conf;
-	const uint64_t base = (uintptr_t)conf->mem->data + conf->tx_offset;
+	const uint64_t base = conf->mem->base + conf->tx_offset;
 	const uint32_t targets = target_slots(ep, work);
 
 	for (uint32_t i = 0; i < ep->tx_len; i++) {
@@ -154,7 +154,7 @@ static void fill_rx(struct ib_ep *ep, const struct work *work)
 	const struct ib_port *p = ib_ep_port(ep);
 	const struct ep_conf *conf = &ep->conf;
 	const struct op *largest = work_largest(work);
-	const uint64_t base = (uintptr_t)conf->mem->data + conf->rx_offset + largest->offset;
+	const uint64_t base = conf->mem->base + conf->rx_offset + largest->offset;
 	const bool ud = p->spec->transport == TRANSPORT_UD;
 
 	for (uint32_t i = 0; i < ep->rx_len; i++) {
@@ -239,8 +239,7 @@ static int prepare_tx(struct ib_ep *ep, const struct work *work, struct error *e
 	ep->tx_len = len;
 	ep->tx_head = ep->tx_tail = 0;
 	ep->tx_free = ib_ep_port(ep)->tx_depth;
-	ep->tx_local =
-		area_of((uintptr_t)conf->mem->data + conf->tx_offset, conf->tx_slots, conf->stride, len / work->ops);
+	ep->tx_local = area_of(conf->mem->base + conf->tx_offset, conf->tx_slots, conf->stride, len / work->ops);
 	ep->tx_remote = area_of(peer->rx_addr, peer_slots, peer->stride, len / work->ops);
 	fill_tx(ep, work);
 	return 0;
@@ -268,7 +267,7 @@ static int prepare_rx(struct ib_ep *ep, const struct work *work, struct error *e
 	ep->rx_len = len;
 	ep->rx_head = 0;
 	ep->rx_slot = 0;
-	ep->rx_local = area_of((uintptr_t)conf->mem->data + conf->rx_offset, conf->rx_slots, conf->stride, len);
+	ep->rx_local = area_of(conf->mem->base + conf->rx_offset, conf->rx_slots, conf->stride, len);
 	expect_sizes(ep, work);
 	fill_rx(ep, work);
 	return 0;

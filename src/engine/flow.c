@@ -9,6 +9,8 @@
 
 #define SLOTS_MAX       (1u << 30)
 #define WORKING_SET_MAX (32ull << 20) /* default limit of one worker's buffers: more slots would only cost memory */
+#define DEVICE_SET_MAX                                                                                                 \
+	(128u << 10) /* the same of all workers together in a device's own memory, of which there is little */
 
 static uint64_t round_up(uint64_t value, uint64_t step)
 {
@@ -25,7 +27,8 @@ static uint64_t rings(const struct spec *spec)
 static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 {
 	bool asked = spec->working_set != SPEC_AUTO;
-	uint64_t room = (asked ? spec->working_set : WORKING_SET_MAX) / (stride * spec->qps * rings(spec));
+	uint64_t most = spec->mem == MEM_DEVICE ? DEVICE_SET_MAX / spec->workers : WORKING_SET_MAX;
+	uint64_t room = (asked ? spec->working_set : most) / (stride * spec->qps * rings(spec));
 	uint64_t wanted = asked ? SLOTS_MAX : spec->metric == METRIC_LAT ? 1 : spec->tx_depth;
 
 	if (wanted > room)
@@ -146,6 +149,7 @@ static void follow_spec(struct flow *flow)
 
 int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err)
 {
+	struct mem_conf buffers = { .spec = flow->spec, .topo = flow->topo, .node = node };
 	int rc;
 
 	flow->qps = (uint32_t)flow->spec->qps;
@@ -163,7 +167,8 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	for (uint32_t i = 0; i < flow->qps; i++)
 		flow->eps[i].repost = (uint32_t)flow->spec->rx_depth;
 	flow->rx_depth = (uint32_t)flow->spec->rx_depth;
-	rc = mem_alloc(flow->topo, buffer_bytes(conf, flow->caps.stride_align), node, &flow->mem, err);
+	buffers.size = buffer_bytes(conf, flow->caps.stride_align);
+	rc = mem_alloc(&buffers, &flow->mem, err);
 	if (rc < 0)
 		return rc;
 	rc = flow->drv->reg(flow->port, flow->mem, &flow->region, err);

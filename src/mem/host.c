@@ -1,10 +1,11 @@
-/* Data buffers in host memory, on a NUMA node. */
-#include "base/error.h"
+/* Data buffers in host memory, on a NUMA node, in pages of the usual size or huge ones. */
 #include "base/topo.h"
+#include "base/units.h"
+#include "mem/huge.h"
 #include "mem/mem.h"
+#include "spec/result.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Where binding to a node is forbidden (some containers) the kernel chooses the node: *node is then unknown. */
 static void *allocate(const struct topo *topo, size_t size, int *node)
@@ -27,30 +28,53 @@ static int explain(int code, size_t size, int node, struct error *err)
 	return error_sys(err, code, "cannot allocate %zu bytes of data buffers on NUMA node %d", size, node);
 }
 
-int mem_alloc(const struct topo *topo, size_t size, int node, struct mem **ret, struct error *err)
+static int alloc_huge(const struct mem_conf *conf, int *node, struct mem *mem, struct error *err)
 {
-	struct mem *mem = calloc(1, sizeof(*mem));
+	struct huge huge = { .size = conf->size };
+	int rc = huge_alloc(conf->topo, conf->spec->hugepages, node, &huge, err);
 
-	if (!mem)
-		return error_set(err, -ENOMEM, "no memory");
-	mem->data = allocate(topo, size, &node);
-	if (!mem->data) {
-		const int code = -errno;
+	mem->data = huge.data;
+	mem->mapped = huge.mapped;
+	mem->page = huge.page;
+	return rc;
+}
 
-		free(mem);
-		return explain(code, size, node, err);
+static int host_alloc(const struct mem_conf *conf, struct mem *mem, struct error *err)
+{
+	int node = conf->node, rc = 0;
+
+	if (conf->spec->hugepages) {
+		rc = alloc_huge(conf, &node, mem, err);
+	} else {
+		mem->mapped = conf->size;
+		mem->data = allocate(conf->topo, conf->size, &node);
+		if (!mem->data)
+			rc = explain(-errno, conf->size, node, err);
 	}
-	mem->size = size;
 	mem->node = node;
-	mem->topo = topo;
-	*ret = mem;
-	return 0;
+	mem->base = (uintptr_t)mem->data;
+	mem->ways = MEM_WAY(MEM_BY_ADDRESS);
+	return rc;
 }
 
-void mem_free(struct mem *mem)
+static void host_release(struct mem *mem)
 {
-	if (!mem)
-		return;
-	topo_free(mem->topo, mem->data, mem->size);
-	free(mem);
+	topo_free(mem->topo, mem->data, mem->mapped);
 }
+
+static void host_facts(const struct mem *mem, struct facts *ret)
+{
+	char size[UNITS_TEXT];
+
+	if (mem->page)
+		facts_add(ret, "hugePages", "Huge pages a worker", "%zu of %sB", mem->mapped / mem->page,
+			  units_format_size(mem->page, size));
+}
+
+const struct mem_kind_row mem_host = {
+	.kind = MEM_HOST,
+	.name = "host memory",
+	.alloc = host_alloc,
+	.release = host_release,
+	.facts = host_facts,
+};

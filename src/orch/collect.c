@@ -1,6 +1,7 @@
 /* A rank's result from its flows, and the results of all ranks at rank 0. */
 #include "base/buf.h"
 #include "base/units.h"
+#include "mem/mem.h"
 #include "orch/run.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static void collect_facts(const struct run *run, struct facts *ret)
 
 	ret->count = 0;
 	first->drv->facts(first->port, ret);
+	mem_facts(first->mem, ret);
 	facts_add(ret, "completionMode", "Completions", "%s",
 		  first->idle    ? "none (the device answers alone)"
 		  : first->block ? "events (sleeping)"
@@ -86,6 +88,7 @@ void collect_mine(struct run *run)
 	mine->clock_error_ns = run->comm->rank ? run->clock_error_ns : 0;
 	mine->rss_bytes = resident_bytes();
 	mine->cores_shared = run->cores_shared;
+	mine->mem = run->spec.mem;
 	mine->delivery = first->caps.delivery;
 	mine->counts_received = !run->active && !first->idle;
 	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);

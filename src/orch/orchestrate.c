@@ -16,18 +16,21 @@
 #define WORKER_BYTES  (4u << 20) /* a worker */
 
 /*
- * Device and cores of a rank that answers: what the client asked for it, else what it was started with, else the
+ * Device, cores and memory of a rank that answers: what the client asked for it, else what it was started with, else the
  * client's device and cores of its own choice.
  */
 static int use_own(struct run *run, struct cursor *from, struct error *err)
 {
 	const struct orch_conf *conf = run->conf;
 	char device[SPEC_NAME], cores[SPEC_TEXT];
+	uint32_t mem;
 
 	cursor_string(from, device, sizeof(device));
 	cursor_string(from, cores, sizeof(cores));
+	mem = cursor_u32(from);
 	if (from->failed)
 		return error_set(err, -EPROTO, "the client's test cannot be read");
+	run->spec.mem = mem_of_server(&run->spec, mem, conf->own_mem);
 	if (device[0])
 		memcpy(run->spec.device, device, sizeof(device));
 	else if (conf->own_device && conf->own_device[0])
@@ -54,6 +57,7 @@ static void pack_test(const struct run *run, const struct request *request, cons
 	placement_pack(mine, to);
 	buf_put_string(to, request->server_device);
 	buf_put_string(to, request->server_cores);
+	buf_put_u32(to, request->server_mem);
 }
 
 static int check_memory(const struct run *run, struct error *err)
@@ -89,6 +93,8 @@ static int unpack_test(struct run *run, const struct buf *data, struct placement
 		rc = request_admits(conditions, &run->spec, err);
 	if (rc == 0)
 		rc = spec_check(&run->spec, err);
+	if (rc == 0)
+		rc = spec_check_server_mem(&run->spec, err);
 	run->workers = (unsigned)run->spec.workers;
 	return rc == 0 ? check_memory(run, err) : rc;
 }

@@ -131,11 +131,14 @@ static void nodes(const struct result *result, const struct rank_result *rank, c
 
 static void buffers(const struct result *result, const struct rank_result *rank, char *ret, size_t size)
 {
-	char kind[32], bytes[UNITS_TEXT];
+	char bytes[UNITS_TEXT];
 
-	option_get(&result->request, ROW(spec.mem), kind, sizeof(kind));
-	if (rank->buffer_bytes)
-		snprintf(ret, size, "%sB in %s memory", units_format_size(rank->buffer_bytes, bytes), kind);
+	(void)result;
+	if (rank->mem == MEM_NULLMR)
+		snprintf(ret, size, "none (null memory region)");
+	else if (rank->buffer_bytes)
+		snprintf(ret, size, "%sB in %s memory", units_format_size(rank->buffer_bytes, bytes),
+			 mem_name(rank->mem));
 }
 
 static void resident(const struct result *result, const struct rank_result *rank, char *ret, size_t size)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define SCHEMA_ID "urn:fabperf:result:1.0.0" /* docs/result.schema.json */
+#define SCHEMA_ID "urn:fabperf:result:1.1.0" /* docs/result.schema.json */
 
 static const char *const statuses[] = {
 	[RUN_OK] = "ok",

@@ -53,6 +53,11 @@ static json_t *cores(const struct rank_result *rank)
 	return array;
 }
 
+static json_t *memory_kind(const struct rank_result *rank)
+{
+	return rank->workers ? json_string(mem_name(rank->mem)) : json_null();
+}
+
 json_t *part_side(const struct result *result, const struct rank_result *rank, bool server)
 {
 	static const struct rank_result nothing = { .clock_error_ns = -1 };
@@ -66,6 +71,7 @@ json_t *part_side(const struct result *result, const struct rank_result *rank, b
 	tree_put(&object, "cores", cores(r));
 	tree_put(&object, "coresShared", r->workers ? json_boolean(r->cores_shared) : json_null());
 	tree_put(&object, "numaNode", common_node(r));
+	tree_put(&object, "memoryType", memory_kind(r));
 	tree_put(&object, "bufferBytes", r->buffer_bytes ? tree_count(r->buffer_bytes) : json_null());
 	tree_put(&object, "residentBytes", r->rss_bytes ? tree_count(r->rss_bytes) : json_null());
 	tree_put(&object, "bwResults",

@@ -32,4 +32,7 @@ int request_check_scope(const struct request *request, struct error *err);
 /* check.c: no two options that exclude each other. 0 or -EINVAL. */
 int request_check_pairs(const struct request *request, struct error *err);
 
+/* memory.c: both sides' kinds of memory serve the test, and options about memory have an effect. 0 or -EINVAL. */
+int request_check_memory(const struct request *request, struct error *err);
+
 #endif

@@ -35,7 +35,9 @@ static const char *const verb_names[] = {
 };
 static const char *const metric_names[] = { "bw", "lat", NULL };
 static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
-static const char *const mem_names[] = { "host", NULL };
+static const char *const mem_names[] = { "", "host", "nullmr", "device", NULL };
+static const char *const server_mem_names[] = { "auto", "host", "nullmr", "device", NULL };
+static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
 static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static const char test[] = "Test";
@@ -112,7 +114,10 @@ const struct option_row option_rows[] = {
 	  .help = "Cores that are not chosen" },
 	{ .key = "mem_type", .letter = 'M', .json = "memoryType", .type = OPTION_ENUM, .flags = WIRE,
 	  FIELD(spec.mem), .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", .group = placing,
-	  .help = "Kind of memory that holds the messages" },
+	  .help = "Memory that holds the messages: the host's, none (null memory region) or the RDMA device's own" },
+	{ .key = "hugepages", .json = "hugePages", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.hugepages),
+	  .names = hugepage_names, .def = "off", .unit = "", .metavar = "SIZE", .group = placing,
+	  .help = "Pages of that size for messages in host memory; on: the system's usual size of huge pages" },
 	{ .key = "working_set", .json = "workingSet", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.working_set), .min = 1, .max = 1024 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE",
 	  .group = placing, .help = "Data buffers of each worker; auto: more than one slot per message in flight" },
@@ -241,9 +246,9 @@ const struct option_row option_rows[] = {
 	{ .key = "server_device", .json = "serverDevice", .type = OPTION_TEXT, FIELD(server_device), .def = "",
 	  .unit = "", .metavar = "DEVICE", CLIENT, .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK),
 	  .group = launch, .help = "Device of the server; without it as -d" },
-	{ .key = "server_mem_type", .json = "serverMemoryType", .type = OPTION_ENUM, FIELD(server_mem),
-	  .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", CLIENT, .group = launch,
-	  .help = "Kind of memory of the server" },
+	{ .key = "server_mem_type", .json = "serverMemoryType", .type = OPTION_ENUM, .flags = AUTO,
+	  FIELD(server_mem), .names = server_mem_names, .def = "auto", .unit = "", .metavar = "TYPE", CLIENT,
+	  .group = launch, .help = "Memory of the server; auto: as -M, or the host's where that cannot be a target" },
 	{ .key = "server_cores", .json = "serverCores", .type = OPTION_CORES, FIELD(server_cores), .def = "",
 	  .unit = "", .metavar = "CORES", CLIENT, .group = launch, .help = "Cores of the server; without it the server chooses" },
 	{ .key = "server_exe", .json = "serverExe", .type = OPTION_TEXT, FIELD(server_exe), .def = "", .unit = "",
@@ -293,6 +298,11 @@ const char *transport_name(uint32_t transport)
 const char *verb_name(uint32_t verb)
 {
 	return verb <= VERB_ATOMIC_CS ? verb_names[verb] : "?";
+}
+
+const char *mem_name(uint32_t mem)
+{
+	return mem <= MEM_DEVICE ? server_mem_names[mem] : "?";
 }
 
 const char *metric_name(uint32_t metric)

@@ -77,6 +77,7 @@ struct rank_result {
 	int64_t clock_error_ns; /* half of the best round trip: bound of the offset's error; -1 = not measured */
 	uint64_t rss_bytes; /* highest resident memory, data buffers included */
 	uint64_t buffer_bytes; /* data buffers */
+	uint32_t mem; /* enum mem_kind: where they are */
 	bool delivery; /* a completion at the sender means that the message arrived (RC, null) */
 	bool counts_received; /* this side counts what it received */
 	bool cores_shared; /* two workers, or both sides, share a core */

@@ -26,10 +26,15 @@ struct field {
 	}
 
 static const struct field rank_fields[] = {
-	FIELD(FIELD_BOOL, rank_result, active),          FIELD(FIELD_U64, rank_result, clock_offset_ns),
-	FIELD(FIELD_U64, rank_result, clock_error_ns),   FIELD(FIELD_U64, rank_result, rss_bytes),
-	FIELD(FIELD_U64, rank_result, buffer_bytes),     FIELD(FIELD_BOOL, rank_result, delivery),
-	FIELD(FIELD_BOOL, rank_result, counts_received), FIELD(FIELD_BOOL, rank_result, cores_shared),
+	FIELD(FIELD_BOOL, rank_result, active),
+	FIELD(FIELD_U64, rank_result, clock_offset_ns),
+	FIELD(FIELD_U64, rank_result, clock_error_ns),
+	FIELD(FIELD_U64, rank_result, rss_bytes),
+	FIELD(FIELD_U64, rank_result, buffer_bytes),
+	FIELD(FIELD_BOOL, rank_result, delivery),
+	FIELD(FIELD_BOOL, rank_result, counts_received),
+	FIELD(FIELD_BOOL, rank_result, cores_shared),
+	FIELD(FIELD_U32, rank_result, mem),
 };
 
 static const struct field worker_fields[] = {

@@ -106,12 +106,19 @@ static int resolve_driver(struct request *request, const struct request_host *ho
 
 /* --- size, workers, depths --- */
 
-static void resolve_verb(struct spec *spec)
+/* A write's latency is taken by watching memory, so where the CPU cannot see it a receive completion has to tell. */
+static void resolve_verb(struct request *request)
 {
-	const uint32_t legal = transport_verbs(spec->transport);
+	struct spec *const spec = &request->spec;
+	const uint32_t legal = transport_verbs(spec->transport), server = mem_of_server(spec, request->server_mem, 0);
 
-	if (spec->verb == VERB_AUTO)
-		spec->verb = legal & (1u << VERB_WRITE) ? VERB_WRITE : VERB_SEND;
+	if (spec->verb != VERB_AUTO)
+		return;
+	spec->verb = legal & (1u << VERB_WRITE) ? VERB_WRITE : VERB_SEND;
+	if (spec->metric != METRIC_LAT || (mem_is_visible(spec->mem) && mem_is_visible(server)))
+		return;
+	spec->verb = legal & (1u << VERB_WRITE_IMM) && spec->mem != MEM_NULLMR && server != MEM_NULLMR ? VERB_WRITE_IMM
+												       : VERB_SEND;
 }
 
 static void resolve_size(struct spec *spec)
@@ -216,7 +223,7 @@ static int resolve_client(struct request *request, const struct request_host *ho
 		rc = resolve_driver(request, host, err);
 	if (rc)
 		return rc;
-	resolve_verb(&request->spec);
+	resolve_verb(request);
 	resolve_size(&request->spec);
 	rc = request_check_legality(request, err);
 	if (rc == 0)
@@ -228,7 +235,8 @@ static int resolve_client(struct request *request, const struct request_host *ho
 	resolve_depths(&request->spec);
 	resolve_events(&request->spec);
 	resolve_psn(&request->spec, host->lot);
-	return request_check_values(request, err);
+	rc = request_check_memory(request, err);
+	return rc ? rc : request_check_values(request, err);
 }
 
 int request_resolve(struct request *request, const struct request_host *host, struct error *err)

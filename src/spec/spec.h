@@ -21,7 +21,7 @@ enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_AT
 enum metric { METRIC_BW, METRIC_LAT };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
-enum mem_kind { MEM_HOST };
+enum mem_kind { MEM_AUTO, MEM_HOST, MEM_NULLMR, MEM_DEVICE };
 
 #define VERB_BIT(verb)  (1u << (verb))
 #define TWO_SIDED_VERBS (VERB_BIT(VERB_WRITE_IMM) | VERB_BIT(VERB_SEND))
@@ -36,8 +36,9 @@ struct spec_op {
 /* One test. Every field has its row in options.c (with default, range and unit); numbers may be SPEC_AUTO where the row says so. */
 struct spec {
 	uint32_t driver, transport, verb, metric; /* the enums above */
-	uint32_t mem;
 	uint32_t lat_mode; /* enum lat_mode */
+	uint32_t mem; /* enum mem_kind; in a running test this side's */
+	uint32_t hugepages; /* index into the names of its row: off, on, a size */
 	char device[SPEC_NAME]; /* RDMA device or network interface; empty = the driver chooses */
 
 	uint64_t size; /* bytes a message; with a list of operations the largest of them */
@@ -94,7 +95,7 @@ struct request {
 	int64_t connect_timeout_ns;
 	char ssh[SPEC_TEXT];
 	char server_device[SPEC_NAME], server_cores[SPEC_TEXT], server_exe[SPEC_TEXT], server_username[SPEC_NAME];
-	uint32_t server_mem;
+	uint32_t server_mem; /* enum mem_kind */
 	bool once; /* server: end after one client */
 	bool launched; /* server: started by a client: port and version on stdout, ends when stdin closes */
 	uint64_t memory_limit; /* server: bytes that one client may make it allocate */
@@ -154,11 +155,19 @@ bool latency_is_ping_pong(const struct spec *spec);
 /* Whether a latency test reports half of what it timed. */
 bool latency_is_halved(const struct spec *spec);
 
+/* Whether the CPU can read and write such memory: the engines may fill and watch it, payload may travel inline. */
+bool mem_is_visible(uint32_t mem);
+/* The server's kind of memory: as asked for; else what it was started with (MEM_AUTO: nothing); else as fits to the client's. */
+uint32_t mem_of_server(const struct spec *spec, uint32_t asked, uint32_t own);
+/* Whether spec->mem of the server serves the test. -EINVAL and a sentence. */
+int spec_check_server_mem(const struct spec *spec, struct error *err);
+
 /* Names as they are written on the command line ("RC", "write_imm", "bw", "ibv"). */
 const char *transport_name(uint32_t transport);
 const char *verb_name(uint32_t verb);
 const char *metric_name(uint32_t metric);
 const char *driver_kind_name(uint32_t driver);
+const char *mem_name(uint32_t mem);
 
 /* The test in its wire form: one "key=value" line per row that differs from its default; read back by the same setter. */
 void spec_pack(const struct spec *spec, struct buf *to);

@@ -10,7 +10,7 @@
 	CALL(ibv_get_device_list, setup)       \
 	CALL(ibv_open_device, setup)           \
 	CALL(ibv_query_device, setup)          \
-	CALL(ibv_query_device_ex, never)       \
+	CALL(ibv_query_device_ex, device)      \
 	CALL(ibv_query_port, setup)            \
 	CALL(ibv_query_gid, never)             \
 	CALL(ibv_query_gid_ex, never)          \
@@ -18,6 +18,10 @@
 	CALL(ibv_query_pkey, never)            \
 	CALL(ibv_alloc_pd, setup)              \
 	CALL(ibv_reg_mr, setup)                \
+	CALL(ibv_alloc_null_mr, nullmr)        \
+	CALL(ibv_alloc_dm, device)             \
+	CALL(ibv_reg_dm_mr, device)            \
+	CALL(ibv_free_dm, end_device)          \
 	CALL(ibv_create_comp_channel, events)  \
 	CALL(ibv_create_cq, setup)             \
 	CALL(ibv_create_qp, post)              \

@@ -16,6 +16,8 @@ static struct config parsed = {
 	.max_rd_atomic = 16,
 	.atomics = true,
 	.wr_api = true,
+	.null_mr = true,
+	.dm = 256 << 10,
 	.mtu = IBV_MTU_4096,
 	.gone_after = UINT64_MAX,
 };
@@ -163,6 +165,7 @@ static bool set_number(const char *key, const char *text)
 		{ "max_qp_wr", offsetof(struct config, max_qp_wr) },
 		{ "max_cqe", offsetof(struct config, max_cqe) },
 		{ "max_rd_atomic", offsetof(struct config, max_rd_atomic) },
+		{ "dm", offsetof(struct config, dm) },
 	};
 	uint64_t value;
 
@@ -193,6 +196,7 @@ static bool set_word(const char *key, const char *text)
 		{ "port", "up", offsetof(struct config, port_down), false },
 		{ "memlock", "", offsetof(struct config, memlock), true },
 		{ "no_wr_api", "", offsetof(struct config, wr_api), false },
+		{ "no_null_mr", "", offsetof(struct config, null_mr), false },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -33,7 +33,7 @@ def environment(library, fabric):
     """environment(faults) → variables that put a process onto the stand-in device."""
     def call(faults=''):
         sanitizer = os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'
-        if any(f'fail={name}:' in faults for name in calls('end', 'end_ud', 'end_events', 'end_cm')):
+        if any(f'fail={name}:' in faults for name in calls('end', 'end_ud', 'end_events', 'end_cm', 'end_device')):
             sanitizer += ':detect_leaks=0'  # what the device refuses to end cannot but stay
         return {'LD_PRELOAD': str(library), 'LD_BIND_NOW': '1', 'FABPERF_DOUBLE': faults,
                 'FABPERF_DOUBLE_DIR': str(fabric), 'ASAN_OPTIONS': sanitizer.lstrip(':')}

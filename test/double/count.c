@@ -19,6 +19,7 @@ static const char *const count_name[] = {
 	[COUNT_CONTEXT] = "context",
 	[COUNT_PD] = "pd",
 	[COUNT_MR] = "mr",
+	[COUNT_DM] = "dm",
 	[COUNT_CHANNEL] = "channel",
 	[COUNT_CQ] = "cq",
 	[COUNT_QP] = "qp",

@@ -98,6 +98,7 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 	if (code)
 		return code;
 	memset(ret, 0, size);
+	ret->max_dm_size = config->dm;
 	return query_device(context, &ret->orig_attr);
 }
 
@@ -238,6 +239,13 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	v->query_port = query_port;
 	v->query_device_ex = query_device_ex;
 	v->create_qp_ex = create_qp_ex;
+	if (config->null_mr)
+		v->alloc_null_mr = null_mr_alloc;
+	if (config->dm) {
+		v->alloc_dm = dm_alloc;
+		v->free_dm = dm_free;
+		v->reg_dm_mr = dm_reg;
+	}
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	v->context.device = &copy->device;
 	v->context.cmd_fd = v->context.async_fd = -1;

@@ -56,7 +56,8 @@ enum cm_fault {
 
 struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
-	bool atomics, infiniband, port_down, wr_api, memlock;
+	uint32_t dm; /* bytes of memory of its own; 0 = none */
+	bool atomics, infiniband, port_down, wr_api, memlock, null_mr;
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
@@ -95,6 +96,7 @@ enum count {
 	COUNT_CONTEXT, /* from here on: objects alive */
 	COUNT_PD,
 	COUNT_MR,
+	COUNT_DM,
 	COUNT_CHANNEL,
 	COUNT_CQ,
 	COUNT_QP,
@@ -155,7 +157,9 @@ struct fab_mr {
 	pid_t pid;
 	uint32_t pd;
 	unsigned access;
-	uint64_t addr, len;
+	uint64_t addr, len; /* as work requests name it */
+	uint64_t base; /* where byte addr lies in the process */
+	bool null; /* what is written goes to base, of whatever offset; what is read is zero */
 };
 
 /* Where connection requests go (cm_event.c). */
@@ -192,6 +196,7 @@ uint32_t fabric_handle(void);
 struct fab_qp *fabric_qp_new(void); /* locked; NULL: full */
 struct fab_qp *fabric_qp(uint32_t qpn); /* locked; NULL: there is none */
 struct fab_mr *fabric_mr_new(void); /* NULL: full */
+void *fabric_place(const struct fab_mr *mr, uint64_t addr); /* of the byte that a work request names */
 const struct fab_mr *fabric_mr(uint32_t key, pid_t pid, uint32_t pd, uint64_t addr, uint64_t len, unsigned access);
 
 /* --- local objects; each begins with the structure of libibverbs --- */
@@ -209,6 +214,16 @@ struct d_pd {
 struct d_mr {
 	struct ibv_mr mr;
 	struct fab_mr *fab;
+	void *mapped; /* what is to be unmapped */
+	size_t mapped_len;
+	struct d_dm *dm;
+};
+
+struct d_dm {
+	struct ibv_dm dm;
+	size_t len;
+	unsigned users;
+	uint8_t *data;
 };
 
 struct d_channel {
@@ -275,6 +290,15 @@ static inline struct d_pd *d_pd_of(struct ibv_pd *pd)
 {
 	return (struct d_pd *)pd;
 }
+
+/* --- memory.c, devmem.c --- */
+
+struct ibv_mr *mr_new(struct ibv_pd *pd, const struct fab_mr *like, void *addr); /* NULL with errno */
+struct ibv_mr *null_mr_alloc(struct ibv_pd *pd);
+const uint8_t *null_zeros(void); /* as many as the longest message */
+struct ibv_dm *dm_alloc(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
+int dm_free(struct ibv_dm *dm);
+struct ibv_mr *dm_reg(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t len, unsigned access);
 
 /* --- cq.c --- */
 

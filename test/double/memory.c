@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #undef ibv_reg_mr
 
@@ -39,18 +40,10 @@ static int check_access(unsigned access)
 	return access & writes && !(access & IBV_ACCESS_LOCAL_WRITE) ? EINVAL : 0;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+struct ibv_mr *mr_new(struct ibv_pd *pd, const struct fab_mr *like, void *addr)
 {
-	int code = fails(CALL_ibv_reg_mr);
-	struct d_mr *mr;
+	struct d_mr *mr = calloc(1, sizeof(*mr));
 
-	if (!code)
-		code = config->memlock ? ENOMEM : check_access(access);
-	if (!code && iova != (uintptr_t)addr)
-		code = EOPNOTSUPP;
-	if (code)
-		return fails_pointer(code);
-	mr = calloc(1, sizeof(*mr));
 	if (mr)
 		mr->fab = fabric_mr_new();
 	if (!mr || !mr->fab) {
@@ -58,20 +51,34 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 		return fails_pointer(ENOMEM);
 	}
 	mr->fab->pd = pd->handle;
-	mr->fab->access = access;
-	mr->fab->addr = iova;
-	mr->fab->len = length;
+	mr->fab->access = like->access;
+	mr->fab->addr = like->addr;
+	mr->fab->len = like->len;
+	mr->fab->base = like->base;
+	mr->fab->null = like->null;
 	mr->mr = (struct ibv_mr){
 		.context = pd->context,
 		.pd = pd,
 		.addr = addr,
-		.length = length,
+		.length = like->len,
 		.lkey = mr->fab->key,
-		.rkey = mr->fab->key,
+		.rkey = like->null ? 0 : mr->fab->key,
 	};
 	d_pd_of(pd)->users++;
 	count_add(COUNT_MR, 1);
 	return &mr->mr;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+{
+	const struct fab_mr like = { .access = access, .addr = iova, .len = length, .base = (uintptr_t)addr };
+	int code = fails(CALL_ibv_reg_mr);
+
+	if (!code)
+		code = config->memlock ? ENOMEM : check_access(access);
+	if (!code && iova != (uintptr_t)addr)
+		code = EOPNOTSUPP;
+	return code ? fails_pointer(code) : mr_new(pd, &like, addr);
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
@@ -82,10 +89,15 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	int code = fails_to_end(CALL_ibv_dereg_mr, mr);
+	struct d_mr *d = (struct d_mr *)mr;
 
 	if (code)
 		return code;
-	((struct d_mr *)mr)->fab->key = 0;
+	d->fab->key = 0;
+	if (d->mapped)
+		munmap(d->mapped, d->mapped_len);
+	if (d->dm)
+		d->dm->users--;
 	d_pd_of(mr->pd)->users--;
 	free(mr);
 	count_add(COUNT_MR, -1);

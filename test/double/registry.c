@@ -66,6 +66,11 @@ struct fab_mr *fabric_mr_new(void)
 	return mr;
 }
 
+void *fabric_place(const struct fab_mr *mr, uint64_t addr)
+{
+	return (void *)(uintptr_t)(mr->null ? mr->base : mr->base + (addr - mr->addr));
+}
+
 const struct fab_mr *fabric_mr(uint32_t key, pid_t pid, uint32_t pd, uint64_t addr, uint64_t len, unsigned access)
 {
 	const struct fab_mr *mr = &fabric()->mrs[key % FABRIC_MRS];

@@ -14,6 +14,19 @@ static bool reads(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/* Where the bytes of an element are; NULL: the device may not touch them. */
+static void *local_place(const struct d_wr *wr, const struct ibv_sge *sge, uint32_t pd, unsigned access)
+{
+	const struct fab_mr *mr;
+
+	if (wr->inlined || !sge->length)
+		return (void *)(uintptr_t)sge->addr;
+	mr = fabric_mr(sge->lkey, getpid(), pd, sge->addr, sge->length, access);
+	if (mr && mr->null && !reads(wr->opcode))
+		return (void *)(uintptr_t)null_zeros();
+	return mr ? fabric_place(mr, sge->addr) : NULL;
+}
+
 /* The local side of the transfer: an ibv_wc_status. */
 static int gather(const struct d_qp *qp, const struct d_wr *wr, struct packet *packet)
 {
@@ -22,11 +35,11 @@ static int gather(const struct d_qp *qp, const struct d_wr *wr, struct packet *p
 
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		const struct ibv_sge *sge = &wr->sge[i];
+		void *at = local_place(wr, sge, pd, access);
 
-		if (!wr->inlined && sge->length && !fabric_mr(sge->lkey, getpid(), pd, sge->addr, sge->length, access))
+		if (!at && sge->length)
 			return IBV_WC_LOC_PROT_ERR;
-		packet->iov[packet->iov_count++] =
-			(struct iovec){ .iov_base = (void *)(uintptr_t)sge->addr, .iov_len = sge->length };
+		packet->iov[packet->iov_count++] = (struct iovec){ .iov_base = at, .iov_len = sge->length };
 		packet->len += sge->length;
 	}
 	if (qp->fab->type == IBV_QPT_UD && packet->len > 128u << config->mtu)

@@ -13,13 +13,17 @@ RUNS = {
     'wr': ('RC', 'write', 'bw', '--wr_api', 'on'),
     'ud': ('UD', 'send', 'bw'),
     'events': ('RC', 'send', 'lat', '--events', 'on'),
+    'nullmr': ('RC', 'send', 'bw', '-M', 'nullmr'),
+    'device': ('RC', 'write', 'bw', '-M', 'device'),
     'end': ('RC', 'write', 'bw'),
+    'end_device': ('RC', 'write', 'bw', '-M', 'device'),
     'end_ud': ('UD', 'send', 'bw'),
     'end_events': ('RC', 'send', 'bw', '--events', 'on'),
 }
 CODES = {'EIO': 5, 'ENOMEM': 12, 'EPERM': 1}
-BEGINNING = [(name, kind) for kind in ('setup', 'post', 'run', 'receive', 'wr', 'ud', 'events') for name in calls(kind)]
-ENDING = [(name, kind) for kind in ('end', 'end_ud', 'end_events') for name in calls(kind)]
+BEGINNING = [(name, kind) for kind in ('setup', 'post', 'run', 'receive', 'wr', 'ud', 'events', 'nullmr', 'device')
+             for name in calls(kind)]
+ENDING = [(name, kind) for kind in ('end', 'end_ud', 'end_events', 'end_device') for name in calls(kind)]
 
 
 def fault_of(name):

@@ -50,22 +50,27 @@ static unsigned access_of(enum ibv_wr_opcode opcode)
 	}
 }
 
-/* A message without payload names no memory. */
-static bool permitted(const struct fab_qp *dest, const struct packet *p)
+/* A message without payload names no memory. *ret: where in the other process its bytes belong. */
+static bool permitted(const struct fab_qp *dest, const struct packet *p, void **ret)
 {
 	unsigned access = access_of(p->opcode);
+	const struct fab_mr *mr;
 
+	*ret = NULL;
 	if (!p->len)
 		return true;
-	return dest->attr.qp_access_flags & access &&
-	       fabric_mr(p->rkey, dest->pid, dest->pd, p->remote, p->len, access);
+	mr = fabric_mr(p->rkey, dest->pid, dest->pd, p->remote, p->len, access);
+	if (!mr || mr->null || !(dest->attr.qp_access_flags & access))
+		return false;
+	*ret = fabric_place(mr, p->remote);
+	return true;
 }
 
-static int deliver_atomic(const struct fab_qp *dest, const struct packet *p)
+static int deliver_atomic(const struct fab_qp *dest, const struct packet *p, void *place)
 {
 	uint64_t old = 0, new;
 	struct iovec here = { .iov_base = &old, .iov_len = sizeof(old) };
-	struct iovec there = { .iov_base = (void *)(uintptr_t)p->remote, .iov_len = sizeof(old) };
+	struct iovec there = { .iov_base = place, .iov_len = sizeof(old) };
 	bool swap = p->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 	int code;
 
@@ -85,13 +90,13 @@ static int deliver_atomic(const struct fab_qp *dest, const struct packet *p)
 
 static int deliver_one_sided(const struct fab_qp *dest, const struct packet *p)
 {
-	struct iovec there = { .iov_base = (void *)(uintptr_t)p->remote, .iov_len = p->len };
+	struct iovec there = { .iov_len = p->len };
 	bool into = p->opcode != IBV_WR_RDMA_READ;
 
-	if (!permitted(dest, p))
+	if (!permitted(dest, p, &there.iov_base))
 		return IBV_WC_REM_ACCESS_ERR;
 	if (access_of(p->opcode) == IBV_ACCESS_REMOTE_ATOMIC)
-		return deliver_atomic(dest, p);
+		return deliver_atomic(dest, p, there.iov_base);
 	return moved(move(into, dest->pid, p->iov, p->iov_count, &there, 1, p->len), IBV_WC_REM_ACCESS_ERR);
 }
 
@@ -106,11 +111,12 @@ static int scatter(const struct fab_qp *dest, const struct fab_recv *recv, const
 
 	for (uint32_t i = 0; i < recv->num_sge; i++) {
 		const struct ibv_sge *sge = &recv->sge[i];
+		const struct fab_mr *mr =
+			fabric_mr(sge->lkey, dest->pid, dest->pd, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
 
-		if (sge->length &&
-		    !fabric_mr(sge->lkey, dest->pid, dest->pd, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE))
+		if (sge->length && !mr)
 			return IBV_WC_LOC_PROT_ERR;
-		to[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)sge->addr, .iov_len = sge->length };
+		to[i] = (struct iovec){ .iov_base = mr ? fabric_place(mr, sge->addr) : NULL, .iov_len = sge->length };
 		room += sge->length;
 	}
 	if (room < len)

@@ -42,6 +42,7 @@ static inline void make_rank(struct rank_result *rank, bool client, uint32_t wor
 	rank->clock_error_ns = client ? 0 : 4321;
 	rank->rss_bytes = 9 << 20;
 	rank->buffer_bytes = 8 << 20;
+	rank->mem = MEM_HOST;
 	assert_int_equal(rank_result_alloc(rank, workers, hists), 0);
 	for (uint32_t w = 0; w < workers; w++) {
 		struct worker_result *worker = &rank->worker[w];

@@ -1,8 +1,10 @@
-/* Data buffers: on the node asked for, on any where binding is forbidden, and why there are none. */
+/* Data buffers: on the node asked for, on any where binding is forbidden, of each kind, and why there are none. */
+#include "mem/huge.h"
 #include "mem/mem.h"
 
 #include "base/error.h"
 #include "base/topo.h"
+#include "spec/result.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -45,6 +47,15 @@ static struct topo *two_nodes(void)
 	return topo;
 }
 
+static int allocate(const struct topo *topo, uint32_t kind, uint32_t hugepages, size_t size, int node, struct mem **ret,
+		    struct error *err)
+{
+	const struct spec spec = { .mem = kind, .hugepages = hugepages };
+	const struct mem_conf conf = { .spec = &spec, .topo = topo, .size = size, .node = node };
+
+	return mem_alloc(&conf, ret, err);
+}
+
 /* Buffers asked for on node 1 lie on that node, and are usable. */
 static void check_node(int code, int node)
 {
@@ -54,7 +65,7 @@ static void check_node(int code, int node)
 
 	bind_errno = code;
 	binds = 0;
-	if (mem_alloc(topo, SIZE, 1, &mem, &err))
+	if (allocate(topo, MEM_HOST, 0, SIZE, 1, &mem, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(binds, 1);
 	assert_int_equal(mem->node, node);
@@ -79,18 +90,83 @@ static void a_failure_says_why(void **state)
 	struct topo *topo = two_nodes();
 
 	(void)state;
-	assert_int_equal(mem_alloc(topo, SIZE_MAX / 2, -1, &mem, &err), -ENOMEM);
+	assert_int_equal(allocate(topo, MEM_HOST, 0, SIZE_MAX / 2, -1, &mem, &err), -ENOMEM);
 	assert_string_equal(err.text, "cannot allocate 9223372036854775807 bytes of data buffers: give a smaller "
 				      "--working_set or -q");
 	error_clear(&err);
-	assert_int_equal(mem_alloc(topo, SIZE, 1000, &mem, &err), -ENODEV);
+	assert_int_equal(allocate(topo, MEM_HOST, 0, SIZE, 1000, &mem, &err), -ENODEV);
 	assert_string_equal(err.text, "cannot allocate 10000 bytes of data buffers on NUMA node 1000: No such device");
 	error_clear(&err);
 	bind_errno = EINVAL;
-	assert_int_equal(mem_alloc(topo, SIZE, 1, &mem, &err), -EINVAL);
+	assert_int_equal(allocate(topo, MEM_HOST, 0, SIZE, 1, &mem, &err), -EINVAL);
 	assert_string_equal(err.text, "cannot allocate 10000 bytes of data buffers on NUMA node 1: Invalid argument");
 	assert_null(mem);
 	mem_free(NULL);
+	topo_close(topo);
+}
+
+static void huge_pages_that_are_missing_are_counted(void **state)
+{
+	struct topo *topo = two_nodes();
+	struct error err = { 0 };
+	struct mem *mem = NULL;
+
+	(void)state;
+	assert_int_equal(allocate(topo, MEM_HOST, 7, SIZE, -1, &mem, &err), -EINVAL); /* 16Gi: of other processors */
+	assert_string_equal(err.text, "this host has no huge pages of 16GiB (--hugepages): see "
+				      "/sys/kernel/mm/hugepages/hugepages-*");
+	error_clear(&err);
+	if (huge_page_size(1) == 0)
+		skip();
+	assert_int_equal(allocate(topo, MEM_HOST, 1, (size_t)1 << 46, -1, &mem, &err), -ENOMEM);
+	assert_non_null(strstr(err.text, " huge pages of "));
+	assert_non_null(strstr(err.text, "are free: reserve them with 'echo "));
+	assert_null(mem);
+	topo_close(topo);
+}
+
+static void memory_that_the_processor_cannot_see_has_no_address(void **state)
+{
+	static const struct {
+		enum mem_kind kind;
+		enum mem_way way;
+	} rows[] = { { MEM_NULLMR, MEM_BY_NULL }, { MEM_DEVICE, MEM_BY_DEVICE } };
+	struct topo *topo = two_nodes();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct facts facts = { 0 };
+		struct mem *mem = NULL;
+
+		assert_int_equal(allocate(topo, rows[i].kind, 0, SIZE, 1, &mem, NULL), 0);
+		assert_null(mem->data);
+		assert_int_equal(mem->base, 0);
+		assert_int_equal(mem->size, SIZE);
+		assert_int_equal(mem->node, -1);
+		assert_int_equal(mem->ways, MEM_WAY(rows[i].way));
+		assert_false(mem_is_visible(rows[i].kind));
+		mem->way = rows[i].way;
+		mem_facts(mem, &facts);
+		assert_int_equal(facts.count, 0);
+		mem_free(mem);
+	}
+	topo_close(topo);
+}
+
+/* Which way was taken, and why no better one. */
+static void the_way_of_registration_is_reported(void **state)
+{
+	struct topo *topo = two_nodes();
+	struct facts facts = { 0 };
+	struct mem *mem = NULL;
+
+	(void)state;
+	assert_int_equal(allocate(topo, MEM_HOST, 0, SIZE, -1, &mem, NULL), 0);
+	mem->ways |= MEM_WAY(MEM_BY_NULL);
+	mem->way = MEM_BY_ADDRESS;
+	mem_facts(mem, &facts);
+	assert_string_equal(facts_get(&facts, "registration"), "address");
+	mem_free(mem);
 	topo_close(topo);
 }
 
@@ -99,6 +175,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_binding_is_forbidden_the_node_is_unknown),
 		cmocka_unit_test(a_failure_says_why),
+		cmocka_unit_test(huge_pages_that_are_missing_are_counted),
+		cmocka_unit_test(memory_that_the_processor_cannot_see_has_no_address),
+		cmocka_unit_test(the_way_of_registration_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

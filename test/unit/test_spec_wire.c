@@ -67,7 +67,9 @@ static void draw_value(const struct option_row *row, uint64_t *seed, char *ret)
 	} else if (row->type == OPTION_ENUM) {
 		while (row->names[names])
 			names++;
-		strcpy(ret, row->names[draw(seed) % names]);
+		do
+			strcpy(ret, row->names[draw(seed) % names]);
+		while (!*ret); /* not offered */
 	} else if (row->type == OPTION_CORES) {
 		strcpy(ret, cores[draw(seed) % LENGTH(cores)]);
 	} else {
