@@ -34,7 +34,13 @@ static void on_live(void *context, const struct live *live)
 {
 	struct client *client = context;
 
-	progress_live(&client->view, stderr, live->at, live->gbps, live->mpps);
+	progress_live(&client->view, stderr,
+		      &(struct live_line){ .at = live->at,
+					   .gbps = live->gbps,
+					   .mpps = live->mpps,
+					   .both = live->both,
+					   .to_server = live->to_server,
+					   .to_client = live->to_client });
 }
 
 int cmd_complain(const struct error *err)
@@ -76,6 +82,19 @@ static int run(struct client *client, struct error *err)
 	return rc;
 }
 
+/* A direction in which nothing was sent in the whole window. */
+static bool is_silent(const struct result *result)
+{
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		if (rank_rate(&way.result, result_sender(&way.result)).messages == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Nothing was sent, or nothing answered, in the whole window: that is no figure. */
 static bool is_empty(const struct result *result)
 {
@@ -83,7 +102,7 @@ static bool is_empty(const struct result *result)
 
 	if (result->request.spec.metric == METRIC_LAT)
 		return !result_latency(result, &latency) && !result_unanswered(result);
-	return rank_rate(result, result_sender(result)).messages == 0;
+	return is_silent(result);
 }
 
 static void judge(struct result *result)

@@ -27,12 +27,23 @@ struct port_conf {
 	unsigned test_count;
 	const struct clock *clock;
 	unsigned worker, workers; /* this port's worker and how many there are on this side */
-	bool active; /* this side sends (requests) */
+	bool active; /* this side sends (requests); of a test of both directions: the one that connects */
 	const struct sockaddr_storage *local,
 		*remote; /* ends of the control connection: where the peer can be reached */
 	struct error *
 		closing; /* close, unreg and ep_close tell here what the device did not take back; NULL = nobody asks */
 };
+
+/* Whether messages go out from this side, and whether they come in: both when the test has both directions. */
+static inline bool port_sends(const struct port_conf *conf)
+{
+	return conf->active || conf->spec->bidirectional;
+}
+
+static inline bool port_receives(const struct port_conf *conf)
+{
+	return !conf->active || conf->spec->bidirectional;
+}
 
 /* What a port can do, asked after open and before each further test. */
 struct caps {

@@ -15,8 +15,8 @@ static void set_depths(struct ib_port *p)
 	bool two_sided = spec_verbs(spec) & TWO_SIDED_VERBS;
 	bool answers = spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 
-	p->tx_depth = p->conf.active || answers ? (uint32_t)PORT_MOST(&p->conf, tx_depth) : 1;
-	p->rx_depth = two_sided && (!p->conf.active || answers) ? (uint32_t)PORT_MOST(&p->conf, rx_depth) : 1;
+	p->tx_depth = port_sends(&p->conf) || answers ? (uint32_t)PORT_MOST(&p->conf, tx_depth) : 1;
+	p->rx_depth = two_sided && (port_receives(&p->conf) || answers) ? (uint32_t)PORT_MOST(&p->conf, rx_depth) : 1;
 	p->most_size = (uint32_t)PORT_MOST(&p->conf, size);
 }
 

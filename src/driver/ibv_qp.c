@@ -337,7 +337,7 @@ static int check_rd_atomic(const struct ib_ep *ep, struct error *err)
 	const struct ib_port *p = ib_ep_port(ep);
 	uint64_t asked = p->spec->max_rd_atomic;
 
-	if (asked == SPEC_AUTO || !p->conf.active || ep->rd_atomic >= asked)
+	if (asked == SPEC_AUTO || !port_sends(&p->conf) || ep->rd_atomic >= asked)
 		return 0;
 	return error_set(err, -EINVAL,
 			 "--max_rd_atomic %llu is too large: %s here starts at most %u, the peer's %s answers %u",

@@ -72,6 +72,8 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 	}
 	port->echo = spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));
+	port->tells = port->counts && port_sends(conf);
+	port->told_of = port->counts && port_receives(conf);
 	*ret = &port->base;
 	return 0;
 }
@@ -178,7 +180,7 @@ static int null_prepare(struct ep *base, const struct work *work, struct error *
 						(double)spec->null_rate * (double)(1 << FRACTION_BITS) +
 					0.5);
 	port->instant = !port->delay && !port->step;
-	ep->next = ep->told = 0;
+	ep->next = ep->told = ep->due = 0;
 	memset(&ep->seq, 0, sizeof(ep->seq));
 	return 0;
 }

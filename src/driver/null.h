@@ -49,9 +49,10 @@ int null_wire_receive(struct null_wire *wire, struct null_record *ret, int max, 
 struct null_ep {
 	struct ep base;
 	uint8_t *tx, *rx;
-	uint64_t next; /* number of the next message; passive side: that it will be told of */
-	uint64_t told; /* messages below this number were told to the passive side */
-	struct seq seq; /* passive side */
+	uint64_t next; /* number of the next message to send */
+	uint64_t told; /* messages below this number were told to the other side */
+	uint64_t due; /* number of the next message that this side will be told of */
+	struct seq seq; /* of what arrived */
 };
 
 /* Messages of one post that still wait: they complete one after another, `step` apart. */
@@ -69,7 +70,8 @@ struct null_port {
 	bool instant; /* no rate and no latency: a message completes as soon as it is posted */
 	bool latency_test; /* posts happen at the true instant: one message is under way at a time */
 	bool echo; /* latency of a ping-pong: each message is answered by the device */
-	bool counts; /* the passive side is told what was sent, and counts */
+	bool counts; /* the receiving side is told what was sent, and counts */
+	bool tells, told_of; /* counts: this side sends, and receives */
 	uint64_t step; /* fixed point: time that one message occupies this port's share of the link */
 	uint64_t delay; /* fixed point: the programmed latency */
 	uint64_t link_free; /* fixed point: when the last accepted message has left */

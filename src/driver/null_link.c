@@ -93,7 +93,7 @@ int null_post_rx(struct ep *ep, unsigned n)
 	return (int)n;
 }
 
-/* Tells the passive side what has been sent since it was last told. */
+/* Tells the other side what has been sent since it was last told. */
 static int tell(struct null_port *port)
 {
 	struct null_record records[NULL_RECORDS];
@@ -126,8 +126,8 @@ static bool all_told(const struct null_port *port)
 }
 
 /*
- * The active side tells in time, and before it completes what may be the last messages of a test: 1 = completions may
- * be taken, 0 = not before the passive side was told, negative errno.
+ * A side that sends tells in time, and before it completes what may be the last messages of a test: 1 = completions may
+ * be taken, 0 = not before the other side was told, negative errno.
  */
 static int tell_lazily(struct null_port *port)
 {
@@ -185,13 +185,15 @@ static int poll_runs(struct null_port *port, struct done *done, int max)
 	return found;
 }
 
+/* The two directions of an endpoint lose different messages. */
 static uint32_t arrivals(struct null_port *port, struct null_ep *ep, const struct null_record *r)
 {
 	const struct spec *spec = port->conf.spec;
+	const uint32_t line = port->conf.active ? r->ep + (uint32_t)spec->qps : r->ep;
 	uint32_t n = 0;
 
 	for (uint64_t seq = r->first; seq < r->first + r->count; seq++) {
-		if (spec->null_loss > 0 && null_is_lost(spec->seed + port->conf.worker, r->ep, seq, spec->null_loss))
+		if (spec->null_loss > 0 && null_is_lost(spec->seed + port->conf.worker, line, seq, spec->null_loss))
 			continue;
 		seq_feed(&ep->seq, seq);
 		n++;
@@ -199,10 +201,10 @@ static uint32_t arrivals(struct null_port *port, struct null_ep *ep, const struc
 	return n;
 }
 
-/* What the active side may say: the next messages of one of the endpoints, and not too many at once. */
+/* What the other side may say: the next messages of one of the endpoints, and not too many at once. */
 static int check_record(struct null_port *port, const struct null_record *r)
 {
-	const uint64_t due = r->ep < port->ep_count ? port->eps[r->ep]->next : 0;
+	const uint64_t due = r->ep < port->ep_count ? port->eps[r->ep]->due : 0;
 
 	if (r->ep >= port->ep_count)
 		return error_set(&port->base.err, -EPROTO, "the null device's wire names endpoint %u of %u", r->ep,
@@ -229,7 +231,7 @@ static int poll_wire(struct null_port *port, struct done *done, int max)
 		if (rc < 0)
 			return rc;
 		ep = port->eps[records[i].ep];
-		ep->next += records[i].count;
+		ep->due += records[i].count;
 		count = arrivals(port, ep, &records[i]);
 		if (count)
 			done[found++] = (struct done){ .ep = &ep->base, .count = count, .kind = DONE_RX };
@@ -240,12 +242,16 @@ static int poll_wire(struct null_port *port, struct done *done, int max)
 int null_poll(struct port *base, struct done *done, int max)
 {
 	struct null_port *port = (struct null_port *)base;
+	int taken = 0, rc = 1;
 
-	if (port->counts) {
-		int rc = port->conf.active ? tell_lazily(port) : poll_wire(port, done, max);
-
-		if (rc <= 0 || !port->conf.active)
-			return rc;
+	if (port->told_of) { /* half of the room, so that neither direction waits for the other */
+		taken = poll_wire(port, done, port->tells ? max / 2 : max);
+		if (taken < 0 || !port->tells)
+			return taken;
 	}
-	return poll_runs(port, done, max);
+	if (port->tells)
+		rc = tell_lazily(port);
+	if (rc < 0)
+		return rc;
+	return rc ? taken + poll_runs(port, done + taken, max - taken) : taken;
 }

@@ -77,6 +77,7 @@ static int port_init(struct sock_port *p, const struct port_conf *conf, struct e
 	p->kind = spec->transport == TRANSPORT_UDP ? &sock_udp : &sock_tcp;
 	p->worker = conf->worker;
 	p->active = conf->active;
+	p->sends = port_sends(conf);
 	p->qps = (unsigned)spec->qps;
 	p->epoll_fd = -1;
 	p->lazy = spec->events == CHOICE_ON && spec->metric == METRIC_LAT && latency_is_ping_pong(spec) &&
@@ -148,7 +149,7 @@ static void sock_facts(const struct port *port, struct facts *ret)
 	if (!p->eps || !p->ep[0] || p->ep[0]->fd < 0)
 		return;
 	ep_facts(p->ep[0], ret);
-	if (p->spec->metric == METRIC_BW && p->active)
+	if (p->spec->metric == METRIC_BW && p->sends)
 		facts_add_number(ret, "messagesPerCall", "Messages a send", (long long)p->spec->post_batch);
 	p->kind->facts(p->ep[0], ret);
 }

@@ -76,7 +76,8 @@ struct sock_port {
 	const struct clock *clock;
 	const struct sock_kind *kind;
 	unsigned worker;
-	bool active;
+	bool active; /* connects */
+	bool sends;
 	bool zerocopy; /* sends complete by notices on the sockets' error queues */
 	bool lazy; /* --events ping-pong: a poll right after a post does not ask the kernel, wait() will */
 	bool skip; /* lazy, and there was a post since the last poll that found nothing */

@@ -223,7 +223,7 @@ static void tcp_facts(const struct sock_ep *ep, struct facts *ret)
 				 (long long)(ep->rx.bytes < RECEIVE_MAX ? ep->rx.bytes : RECEIVE_MAX));
 	if (ep->rx_on && sock_get(ep->fd, SOL_SOCKET, SO_RCVLOWAT) > 1)
 		facts_add_number(ret, "wakeBytes", "Woken for, bytes", sock_get(ep->fd, SOL_SOCKET, SO_RCVLOWAT));
-	if (sock_port_of(ep)->active)
+	if (sock_port_of(ep)->sends)
 		sock_zerocopy_facts(ep, ret);
 }
 

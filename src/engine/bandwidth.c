@@ -58,6 +58,14 @@ static int post_everywhere(struct flow *flow, const struct shape *s)
 	return 0;
 }
 
+static inline int sent(struct flow *flow, struct flow_ep *fep, uint32_t count, const struct shape *s)
+{
+	fep->outstanding -= count;
+	fep->sent += count;
+	flow->sent += count;
+	return post_room(flow, fep, s->batch, s->depth);
+}
+
 /* One turn: takes completions and posts at once on the endpoints that they came from. 1 = something came. */
 static inline int turn(struct flow *flow, const struct shape *s)
 {
@@ -67,24 +75,38 @@ static inline int turn(struct flow *flow, const struct shape *s)
 	if (__builtin_expect(n < 0, 0))
 		return flow_fail(flow);
 	for (int i = 0; i < n; i++) {
-		struct flow_ep *fep = &flow->eps[done[i].ep->index];
-		int rc;
+		int rc = sent(flow, &flow->eps[done[i].ep->index], done[i].count, s);
 
-		fep->outstanding -= done[i].count;
-		fep->sent += done[i].count;
-		flow->sent += done[i].count;
-		rc = post_room(flow, fep, s->batch, s->depth);
 		if (__builtin_expect(rc < 0, 0))
 			return rc;
 	}
 	return n;
 }
 
+/* The same where messages also arrive. */
+static int turn_both(struct flow *flow, const struct shape *s)
+{
+	struct done done[FLOW_DONES];
+	int n = flow->drv->poll(flow->port, done, FLOW_DONES), rc = 0;
+
+	if (n < 0)
+		return flow_fail(flow);
+	for (int i = 0; i < n && rc >= 0; i++) {
+		struct flow_ep *fep = &flow->eps[done[i].ep->index];
+
+		rc = done[i].kind == DONE_TX ? sent(flow, fep, done[i].count, s)
+					     : flow_arrived(flow, fep, done[i].count);
+	}
+	if (rc == 0 && n == 0 && flow->starved)
+		rc = flow_feed(flow);
+	return rc < 0 ? rc : n;
+}
+
 static int bandwidth_turn(struct flow *flow)
 {
 	const struct shape s = shape_of(flow);
 
-	return turn(flow, &s);
+	return flow->spec->bidirectional ? turn_both(flow, &s) : turn(flow, &s);
 }
 
 static bool quota_done(const struct flow *flow)
@@ -143,11 +165,11 @@ static int passive_turn(struct flow *flow)
 	if (rc <= 0)
 		return rc;
 	if (flow->phase.quota)
-		flow->last_rx_ns = clock_now(flow->clock);
+		flow->last_ns = clock_now(flow->clock);
 	return 1;
 }
 
-/* At a look at the clock: 1 = the active side is done and everything has arrived, 0 = go on, negative errno. */
+/* At a look at the clock: 1 = the other side is done and everything has arrived, 0 = go on, negative errno. */
 static int passive_check(struct flow *flow, int64_t *quiet_since)
 {
 	if (flow_command(flow) >= FLOW_FINISH && !flow_expects_more(flow, clock_now(flow->clock), quiet_since))
@@ -172,29 +194,80 @@ static int bandwidth_passive(struct flow *flow)
 	}
 	if (rc < 0)
 		return rc;
-	meter_close(flow, flow->last_rx_ns ? flow->last_rx_ns : clock_now(flow->clock));
+	meter_close(flow, flow->last_ns ? flow->last_ns : clock_now(flow->clock));
 	return 0;
+}
+
+/* A turn of a side that does both; by quota the last completion of either kind will have ended its window. */
+static int both_turn(struct flow *flow, const struct shape *s)
+{
+	int rc = 0;
+
+	if (flow->kick)
+		rc = post_everywhere(flow, s);
+	if (rc == 0)
+		rc = turn_both(flow, s);
+	if (rc > 0 && flow->phase.quota)
+		flow->last_ns = clock_now(flow->clock);
+	if (rc != 0)
+		return rc;
+	if (quota_done(flow))
+		flow_over(flow, clock_now(flow->clock));
+	else if (flow->block || flow->yield)
+		return flow_idle_wait(flow, clock_now(flow->clock));
+	return 0;
+}
+
+/* Sends like the active side and books what arrives; when it has sent all, serves like the passive side. */
+static int bandwidth_both(struct flow *flow)
+{
+	const struct shape s = shape_of(flow);
+	const unsigned mask = spin_mask(flow, s.batch * flow->spec->size);
+	unsigned spins = 0;
+	int rc = 0;
+
+	flow->kick = true;
+	while (!flow->over) {
+		rc = both_turn(flow, &s);
+		if (rc >= 0 && (++spins & mask) == 0)
+			rc = meter_check(flow);
+		if (rc < 0)
+			return rc;
+	}
+	rc = flow_drain(flow);
+	if (rc < 0)
+		return rc;
+	flow_sent_all(flow);
+	if (flow->receives)
+		return bandwidth_passive(flow);
+	meter_close(flow, flow->last_ns ? flow->last_ns : clock_now(flow->clock));
+	return 0;
+}
+
+static int prepare_ep(struct flow *flow, struct flow_ep *fep)
+{
+	const struct spec *spec = flow->spec;
+	const struct work tx = flow_work(flow, WORK_TX, (uint32_t)spec->post_batch),
+			  rx = flow_work(flow, WORK_RX, (uint32_t)spec->rx_depth);
+	int rc = 0;
+
+	if (flow->sends)
+		rc = flow->drv->prepare(fep->ep, &tx, &flow->error);
+	if (rc < 0 || !flow->receives)
+		return rc;
+	rc = flow->drv->prepare(fep->ep, &rx, &flow->error);
+	if (rc < 0)
+		return rc;
+	return flow_repost(flow, fep);
 }
 
 static int bandwidth_prepare(struct flow *flow)
 {
-	const struct spec *spec = flow->spec;
-	struct work work = flow_work(flow, flow->active ? WORK_TX : WORK_RX,
-				     (uint32_t)(flow->active ? spec->post_batch : spec->rx_depth));
+	int rc = 0;
 
-	for (uint32_t i = 0; i < flow->qps; i++) {
-		struct flow_ep *fep = &flow->eps[i];
-		int rc = flow->drv->prepare(fep->ep, &work, &flow->error);
-
-		if (rc < 0)
-			return rc;
-		if (flow->active)
-			continue;
-		rc = flow_repost(flow, fep);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	for (uint32_t i = 0; i < flow->qps && rc >= 0; i++)
+		rc = prepare_ep(flow, &flow->eps[i]);
+	return rc;
 }
 
 const struct engine engine_bandwidth = {
@@ -202,5 +275,6 @@ const struct engine engine_bandwidth = {
 	.prepare = bandwidth_prepare,
 	.active = bandwidth_active,
 	.passive = bandwidth_passive,
+	.both = bandwidth_both,
 	.turn = bandwidth_turn,
 };

@@ -32,16 +32,17 @@ struct phase {
 enum flow_command {
 	FLOW_RUN,
 	FLOW_STOP, /* end the window and the traffic now */
-	FLOW_FINISH, /* the active side is done: passive workers take what is still under way and end */
+	FLOW_FINISH, /* nobody sends any more: who receives takes what is still under way and ends */
 	FLOW_ABORT, /* the run has failed (a lost rank): end at once, wait for nothing */
 };
 
 /* Shared by the flows of one rank. */
 struct flow_control {
 	atomic_int command; /* enum flow_command */
-	atomic_ullong expected; /* with FLOW_FINISH: messages that the active side sent in all */
+	atomic_ullong expected; /* with FLOW_FINISH: messages that the other side sent in all */
 	atomic_ullong arrived; /* messages received by all flows of this rank that have reported so far */
 	atomic_uint running; /* flows that have not ended */
+	atomic_uint sending; /* flows that have not sent and drained all that they will */
 	atomic_uint failed; /* flows that ended with an error */
 	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
 };
@@ -64,7 +65,7 @@ struct meter {
 	int64_t next_edge; /* hot: nothing happens before this instant */
 	enum meter_state state;
 	int64_t interval_ns, next_interval;
-	uint64_t interval_base; /* counted when the interval began */
+	uint64_t interval_base, received_base; /* counted, and received, when the interval began */
 	uint64_t sent0, received0; /* counters at the window's begin */
 	int64_t cpu_user0, cpu_system0;
 };
@@ -85,7 +86,8 @@ struct flow {
 	uint32_t qps, slots;
 	uint32_t rx_depth; /* receives that are posted or to be posted again, per endpoint */
 	unsigned index, core;
-	bool active;
+	bool active; /* of a test of both directions: the side that connects */
+	bool sends, receives; /* bandwidth: messages go out, messages show here when they come in */
 	bool idle; /* this side has nothing to do in this test */
 	bool yield; /* cores are shared: give way when there is nothing to do */
 	bool block; /* wait() instead of polling */
@@ -95,11 +97,13 @@ struct flow {
 	struct meter meter;
 	uint64_t sent, received; /* the same of all endpoints */
 	uint64_t reported; /* of them in control->arrived */
-	int64_t last_rx_ns; /* by quota: when the last message arrived */
+	int64_t last_ns; /* by quota, where messages arrive: when the last completed */
 	bool over; /* stop posting */
 	int64_t over_ns, drained_ns; /* since when; when nothing was outstanding any more */
 	bool kick; /* some endpoint may have room that no completion will announce: post on all */
-	atomic_ullong live; /* sent or received so far, for live lines */
+	bool starved; /* the device has refused receives: posts them again when nothing else is to be done */
+	bool sending; /* counted in control->sending */
+	atomic_ullong live_sent, live_received; /* so far, for the main thread */
 
 	struct worker_result *result;
 	struct error error;
@@ -112,7 +116,9 @@ struct engine {
 	/* The phase, in the worker's thread: until the window is over and nothing is outstanding (active), until FLOW_FINISH (passive). */
 	int (*active)(struct flow *flow);
 	int (*passive)(struct flow *flow);
-	/* One turn of the active side's loop, posts included: 1 = completions came, 0 = none, negative errno. */
+	/* The same of a side that sends and receives; NULL where no test has both directions. */
+	int (*both)(struct flow *flow);
+	/* One turn of a sending side's loop, posts included: 1 = completions came, 0 = none, negative errno. */
 	int (*turn)(struct flow *flow);
 };
 
@@ -146,6 +152,12 @@ int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, st
 int flow_pump(struct flow *flow);
 /* Posts the receives of an endpoint that were consumed (flow_pump does so in steps of repost_step). */
 int flow_repost(struct flow *flow, struct flow_ep *fep);
+/* Books messages that arrived on an endpoint, and posts its receives again in time. */
+int flow_arrived(struct flow *flow, struct flow_ep *fep, uint32_t count);
+/* Tries again what the device refused: 0, or negative errno. */
+int flow_feed(struct flow *flow);
+/* This flow has sent all that it will, and nothing is outstanding; the first call counts. */
+void flow_sent_all(struct flow *flow);
 /* Nothing to do right now: spins, yields or sleeps as the flow is set up, at most until its next edge. */
 int flow_idle_wait(struct flow *flow, int64_t now);
 /* Copies port->err into flow->error and returns its code. */
@@ -176,11 +188,25 @@ int meter_edge(struct flow *flow, int64_t now);
 /* The quota is done: the window ends now. */
 void meter_close(struct flow *flow, int64_t now);
 
+/* No post from now on. */
+static inline void flow_over(struct flow *flow, int64_t now)
+{
+	if (!flow->over)
+		flow->over_ns = now;
+	flow->over = true;
+}
+
+static inline void flow_show(struct flow *flow)
+{
+	atomic_store_explicit(&flow->live_sent, flow->sent, memory_order_relaxed);
+	atomic_store_explicit(&flow->live_received, flow->received, memory_order_relaxed);
+}
+
 static inline int meter_check(struct flow *flow)
 {
 	int64_t now = clock_now(flow->clock);
 
-	atomic_store_explicit(&flow->live, flow->sent + flow->received, memory_order_relaxed);
+	flow_show(flow);
 	if (__builtin_expect(now < flow->meter.next_edge && flow_command(flow) == FLOW_RUN, 1))
 		return 0;
 	return meter_edge(flow, now);

@@ -17,10 +17,10 @@ static uint64_t round_up(uint64_t value, uint64_t step)
 	return (value + step - 1) / step * step;
 }
 
-/* A side of a bandwidth test only sends or only receives; a ping-pong does both. */
+/* A side of a bandwidth test only sends or only receives unless both do both; a ping-pong does both. */
 static uint64_t rings(const struct spec *spec)
 {
-	return spec->metric == METRIC_LAT ? 2 : 1;
+	return spec->metric == METRIC_LAT || spec->bidirectional ? 2 : 1;
 }
 
 /* Messages in a ring: as many slots as may be under way, fewer when the working set would grow beyond its limit. */
@@ -52,7 +52,7 @@ uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint3
 /* The passive side has no part in it: the device answers alone, or nothing reaches it. */
 static bool is_idle(const struct flow *flow)
 {
-	if (flow->active)
+	if (flow->sends)
 		return false;
 	if (flow->spec->metric == METRIC_LAT && flow->caps.no_peer)
 		return true;
@@ -68,17 +68,17 @@ static int check_caps(const struct flow *flow, const struct spec *spec, struct e
 	if (spec->qps > flow->caps.max_qps)
 		return error_set(err, -EINVAL, "--qps %llu: the device has at most %u per worker",
 				 (unsigned long long)spec->qps, flow->caps.max_qps);
-	if (flow->active && spec->tx_depth > flow->caps.max_tx_depth)
+	if (flow->sends && spec->tx_depth > flow->caps.max_tx_depth)
 		return error_set(err, -EINVAL, "--tx_depth %llu: the device takes at most %u",
 				 (unsigned long long)spec->tx_depth, flow->caps.max_tx_depth);
-	if (!flow->active && spec->rx_depth > flow->caps.max_rx_depth)
+	if ((!flow->active || spec->bidirectional) && spec->rx_depth > flow->caps.max_rx_depth)
 		return error_set(err, -EINVAL, "--rx_depth %llu: the device takes at most %u",
 				 (unsigned long long)spec->rx_depth, flow->caps.max_rx_depth);
 	if (spec->working_set < spec->size * spec->qps * rings(spec))
 		return error_set(
 			err, -EINVAL,
-			"--working_set %llu is less than %llu bytes: one message for each queue pair, twice for a "
-			"ping-pong",
+			"--working_set %llu is less than %llu bytes: one message for each queue pair, twice where "
+			"both sides send",
 			(unsigned long long)spec->working_set,
 			(unsigned long long)(spec->size * spec->qps * rings(spec)));
 	if (spec->events == CHOICE_ON && !flow->caps.can_wait)
@@ -143,6 +143,7 @@ static void follow_spec(struct flow *flow)
 {
 	flow->drv->caps(flow->port, &flow->caps);
 	flow->idle = is_idle(flow);
+	flow->receives = flow->spec->bidirectional ? !flow->caps.passive_idle : !flow->active && !flow->idle;
 	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
 	flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
 }
@@ -153,6 +154,7 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	int rc;
 
 	flow->qps = (uint32_t)flow->spec->qps;
+	flow->sends = flow->active || flow->spec->bidirectional;
 	flow->eps = calloc(flow->qps, sizeof(*flow->eps));
 	if (!flow->eps)
 		return error_set(err, -ENOMEM, "no memory for %u endpoints", flow->qps);
@@ -194,6 +196,7 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .index = flow->index,
 				   .core = flow->core,
 				   .active = flow->active,
+				   .sends = flow->sends,
 				   .yield = flow->yield,
 				   .block = flow->block,
 				   .rx_depth = flow->rx_depth,

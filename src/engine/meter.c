@@ -19,6 +19,8 @@ static uint64_t counted(const struct flow *flow)
 {
 	bool ping_pong = flow->spec->metric == METRIC_LAT && latency_is_ping_pong(flow->spec);
 
+	if (flow->spec->bidirectional)
+		return flow->sent; /* what was received makes a figure of its own */
 	return ping_pong ? flow->received : flow->sent + flow->received;
 }
 
@@ -73,7 +75,7 @@ static int take_edge(struct flow *flow, int64_t *ret)
 	do {
 		int64_t before = clock_now(flow->clock), after;
 
-		rc = flow->active && !flow->over ? flow->engine->turn(flow) : flow_pump(flow);
+		rc = flow->sends && !flow->over ? flow->engine->turn(flow) : flow_pump(flow);
 		if (rc < 0)
 			return rc;
 		after = clock_now(flow->clock);
@@ -123,6 +125,7 @@ static void open_window(struct flow *flow, int64_t at)
 	m->interval_ns = length / INTERVALS_WANTED > INTERVAL_MIN_NS ? length / INTERVALS_WANTED : INTERVAL_MIN_NS;
 	m->next_interval = at + m->interval_ns;
 	m->interval_base = counted(flow);
+	m->received_base = flow->received;
 	cpu_times(&m->cpu_user0, &m->cpu_system0);
 	r->begin_ns = r->end_ns = at;
 	r->edge_begin = outstanding(flow);
@@ -155,8 +158,10 @@ static void widen_intervals(struct flow *flow)
 {
 	struct worker_result *r = flow->result;
 
-	for (uint32_t i = 0; i < RESULT_INTERVALS / 2; i++)
+	for (uint32_t i = 0; i < RESULT_INTERVALS / 2; i++) {
 		r->interval_msgs[i] = r->interval_msgs[2 * i] + r->interval_msgs[2 * i + 1];
+		r->interval_received[i] = r->interval_received[2 * i] + r->interval_received[2 * i + 1];
+	}
 	r->intervals = RESULT_INTERVALS / 2;
 	flow->meter.interval_ns *= 2;
 	r->interval_ns = flow->meter.interval_ns;
@@ -174,8 +179,10 @@ static void take_intervals(struct flow *flow, int64_t now)
 			widen_intervals(flow);
 			continue;
 		}
-		r->interval_msgs[r->intervals++] = counted(flow) - m->interval_base;
+		r->interval_msgs[r->intervals] = counted(flow) - m->interval_base;
+		r->interval_received[r->intervals++] = flow->received - m->received_base;
 		m->interval_base = counted(flow);
+		m->received_base = flow->received;
 		m->next_interval += m->interval_ns;
 	}
 }
@@ -184,7 +191,7 @@ void meter_start(struct flow *flow)
 {
 	flow->over = false;
 	flow->port->phases++;
-	flow->last_rx_ns = 0;
+	flow->last_ns = 0;
 	flow->meter.state = METER_WAIT;
 	if (flow->phase.quota)
 		open_window(flow, clock_now(flow->clock)); /* nothing was posted yet: no edge to find */
@@ -204,8 +211,7 @@ static int step(struct flow *flow, int64_t now)
 	}
 	if (m->state == METER_MARGIN) {
 		m->state = METER_OVER;
-		flow->over = true;
-		flow->over_ns = now;
+		flow_over(flow, now);
 		return 0;
 	}
 	if (m->state == METER_WAIT && flow_stopped(flow)) {
@@ -269,7 +275,6 @@ void meter_close(struct flow *flow, int64_t now)
 		close_late(flow, now);
 	}
 	flow->meter.state = METER_OVER;
-	flow->over = true;
-	flow->over_ns = clock_now(flow->clock);
+	flow_over(flow, clock_now(flow->clock));
 	set_next_edge(flow);
 }

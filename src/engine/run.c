@@ -17,6 +17,14 @@ int flow_fail(struct flow *flow)
 	return flow->error.code;
 }
 
+int flow_arrived(struct flow *flow, struct flow_ep *fep, uint32_t count)
+{
+	fep->repost += count;
+	fep->received += count;
+	flow->received += count;
+	return fep->repost >= flow->repost_step ? flow_repost(flow, fep) : 0;
+}
+
 static int book(struct flow *flow, const struct done *done)
 {
 	struct flow_ep *fep = &flow->eps[done->ep->index];
@@ -28,10 +36,7 @@ static int book(struct flow *flow, const struct done *done)
 		flow->kick = true;
 		return 0;
 	}
-	fep->repost += done->count;
-	fep->received += done->count;
-	flow->received += done->count;
-	return fep->repost >= flow->repost_step ? flow_repost(flow, fep) : 0;
+	return flow_arrived(flow, fep, done->count);
 }
 
 int flow_pump(struct flow *flow)
@@ -47,6 +52,8 @@ int flow_pump(struct flow *flow)
 		if (rc < 0)
 			return rc;
 	}
+	if (__builtin_expect(n == 0 && flow->starved, 0))
+		return flow_feed(flow);
 	return n > 0;
 }
 
@@ -57,11 +64,33 @@ int flow_repost(struct flow *flow, struct flow_ep *fep)
 
 		if (n < 0)
 			return flow_fail(flow);
-		if (n == 0)
+		if (n == 0) {
+			flow->starved = true;
 			return 0;
+		}
 		fep->repost -= (uint32_t)n;
 	}
 	return 0;
+}
+
+/* A ring whose receives were all refused gets no message that would make flow_arrived post them. */
+int flow_feed(struct flow *flow)
+{
+	int rc = 0;
+
+	flow->starved = false;
+	for (uint32_t i = 0; i < flow->qps && rc == 0; i++)
+		if (flow->eps[i].repost >= flow->repost_step)
+			rc = flow_repost(flow, &flow->eps[i]);
+	return rc;
+}
+
+void flow_sent_all(struct flow *flow)
+{
+	flow_show(flow);
+	if (flow->sending)
+		atomic_fetch_sub(&flow->control->sending, 1);
+	flow->sending = false;
 }
 
 int flow_idle_wait(struct flow *flow, int64_t now)
@@ -97,7 +126,7 @@ static int signal_tail(struct flow *flow, struct flow_ep *fep)
 /* A message of a stream may have gone in part: its rest follows, so that both sides stand between two messages. */
 static int finish_half(struct flow *flow, struct flow_ep *fep, uint64_t *left)
 {
-	int n = flow->active ? flow->drv->finish(fep->ep) : 0;
+	int n = flow->sends ? flow->drv->finish(fep->ep) : 0;
 
 	if (n == -EAGAIN) {
 		(*left)++;
@@ -141,6 +170,7 @@ int flow_drain(struct flow *flow)
 			if ((rc = end_one(flow, fep, &left)) < 0)
 				return rc;
 		}
+		flow->drained_ns = clock_now(flow->clock);
 		if (!left || flow_command(flow) == FLOW_ABORT)
 			return 0;
 		rc = flow_pump(flow);
@@ -159,9 +189,9 @@ int flow_drain(struct flow *flow)
 bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since)
 {
 	uint64_t expected = atomic_load_explicit(&flow->control->expected, memory_order_relaxed);
-	uint64_t total = flow->sent + flow->received, news = total - flow->reported, arrived;
+	uint64_t news = flow->received - flow->reported, arrived;
 
-	flow->reported = total;
+	flow->reported = flow->received;
 	arrived = atomic_fetch_add(&flow->control->arrived, news) + news;
 	if (news || !*quiet_since)
 		*quiet_since = now;

@@ -45,6 +45,16 @@ static void set_quota(struct flow *flow)
 		flow->eps[i].left = flow->phase.quota ? flow->phase.quota : UINT64_MAX;
 }
 
+static void carry_out(struct flow *flow)
+{
+	if (flow->spec->bidirectional)
+		flow->engine->both(flow);
+	else if (flow->active)
+		flow->engine->active(flow);
+	else
+		flow->engine->passive(flow);
+}
+
 static void *worker_main(void *argument)
 {
 	struct flow *flow = argument;
@@ -53,16 +63,12 @@ static void *worker_main(void *argument)
 		set_quota(flow);
 		await_start(flow);
 		meter_start(flow);
-		if (flow->active)
-			flow->engine->active(flow);
-		else
-			flow->engine->passive(flow);
-		flow->drained_ns = clock_now(flow->clock);
+		carry_out(flow);
 	}
 	flow->result->total_sent = flow->sent;
 	flow->result->total_received = flow->received;
 	flow->result->error = flow->error;
-	atomic_store(&flow->live, flow->sent + flow->received);
+	flow_sent_all(flow);
 	if (flow->error.code)
 		atomic_fetch_add(&flow->control->failed, 1);
 	atomic_fetch_sub(&flow->control->running, 1);
@@ -84,9 +90,12 @@ int workers_start(struct flow *flows, unsigned count, struct workers **ret, stru
 		if (flows[i].idle)
 			continue;
 		atomic_fetch_add(&flows[i].control->running, 1);
+		atomic_fetch_add(&flows[i].control->sending, flows[i].sends);
+		flows[i].sending = flows[i].sends;
 		rc = pthread_create(&w->thread[i].id, NULL, worker_main, &flows[i]);
 		if (rc) {
 			atomic_fetch_sub(&flows[i].control->running, 1);
+			flow_sent_all(&flows[i]);
 			atomic_store(&flows[i].control->command, FLOW_ABORT);
 			return error_sys(err, -rc, "cannot start worker %u", i);
 		}

@@ -32,7 +32,8 @@ static void collect_counters(const struct flow *flow)
 {
 	struct worker_result *r = flow->result;
 
-	r->has_loss = flow->caps.counts_loss && !flow->active;
+	r->both_ways = flow->spec->bidirectional;
+	r->has_loss = flow->caps.counts_loss && flow->receives;
 	for (uint32_t i = 0; r->has_loss && i < flow->qps; i++) {
 		struct counters c;
 
@@ -90,7 +91,7 @@ void collect_mine(struct run *run)
 	mine->cores_shared = run->cores_shared;
 	mine->mem = run->spec.mem;
 	mine->delivery = first->caps.delivery;
-	mine->counts_received = !run->active && !first->idle;
+	mine->counts_received = first->receives;
 	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);
 	collect_facts(run, &mine->facts);
 	for (unsigned i = 0; i < run->workers; i++)

@@ -21,7 +21,9 @@ struct progress {
 };
 struct live { /* one live line: the last report interval */
 	double at; /* s since the traffic began */
-	double gbps, mpps;
+	double gbps, mpps; /* of both directions together when there are two */
+	bool both;
+	double to_server, to_client; /* Gb/s of each, with both */
 };
 struct observer {
 	void (*progress)(void *context, const struct progress *progress);

@@ -318,6 +318,7 @@ static int measure(struct run *run, struct result *ret, struct error *err)
 	end_flows(run, &closing);
 	if (run->comm->rank == 0) {
 		ret->measured = true;
+		result_join_windows(ret);
 		ret->drain_seconds = drain;
 		rc = judge(run, ret, err);
 	}

@@ -17,7 +17,7 @@ struct run {
 	struct spec spec; /* the same on all ranks but for device and cores, which are this rank's */
 	const struct driver *drv;
 	const struct engine *engine;
-	bool active; /* this rank sends */
+	bool active; /* this rank sends; with two directions: it connects */
 	struct core_list cores;
 	bool cores_shared; /* with each other or with another rank of this machine */
 	int node; /* NUMA node of the buffers */
@@ -32,6 +32,11 @@ struct run {
 	bool interrupted; /* somebody asked to stop: the error below says who */
 	struct error stop;
 };
+
+static inline bool run_sends(const struct run *run)
+{
+	return run->active || run->spec.bidirectional;
+}
 
 static inline int64_t run_deadline(const struct run *run)
 {

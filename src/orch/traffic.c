@@ -20,9 +20,10 @@ struct watch {
 	int64_t due_ns; /* when the workers should be done; INT64_MAX when iterations end it */
 	bool told_done;
 	unsigned done; /* ranks that are done (rank 0 counts) */
-	uint64_t expected; /* messages that the active sides sent */
+	uint64_t expected; /* messages that the other side sent */
 	int64_t live_ns;
-	uint64_t live_count;
+	uint64_t live_base; /* counted here before the phase */
+	uint64_t live_mine, live_other; /* since then, here and there, until live_ns */
 	int64_t moved_ns; /* by count: when the last message was seen to complete */
 	uint64_t moved_count;
 };
@@ -99,12 +100,21 @@ static void set_instants(const struct spec *spec, struct phase *phase)
 	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
 }
 
-static uint64_t flows_sum(const struct run *run)
+static uint64_t flows_sent(const struct run *run)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < run->workers; i++)
-		sum += atomic_load_explicit(&run->flows[i].live, memory_order_relaxed);
+		sum += atomic_load_explicit(&run->flows[i].live_sent, memory_order_relaxed);
+	return sum;
+}
+
+static uint64_t flows_received(const struct run *run)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < run->workers; i++)
+		sum += atomic_load_explicit(&run->flows[i].live_received, memory_order_relaxed);
 	return sum;
 }
 
@@ -130,28 +140,54 @@ static int stop_everywhere(struct watch *w, struct error *err)
 
 static int finish_everywhere(struct watch *w, struct error *err)
 {
-	struct note note = { .kind = NOTE_FINISH, .value = w->expected };
+	struct note note = { .kind = NOTE_FINISH, .value = flows_sent(w->run) };
 
 	atomic_store(&w->run->control.expected, w->expected);
 	command(w->run, FLOW_FINISH);
 	return comm_note(w->run->comm, &note, err);
 }
 
-static void take_live(struct watch *w, uint64_t count, int64_t now)
+/* Whether the counts of who sends make the figure; else those of who receives do. */
+static bool sender_counts(const struct run *run)
 {
-	const struct observer *o = w->run->conf->observer;
-	double seconds = (double)(now - w->live_ns) / 1e9, mps;
-	struct live live;
+	const struct caps *caps = &run->flows[0].caps;
+
+	return caps->delivery || caps->passive_idle;
+}
+
+/* What this rank has counted for the figure since the flows were opened: of one direction each when there are two. */
+static uint64_t live_count(const struct run *run)
+{
+	return sender_counts(run) ? flows_sent(run) : flows_received(run);
+}
+
+/* A live line from the count of the side that counts; of both sides when there are two directions. */
+static void take_live(struct watch *w, uint64_t mine, uint64_t other, int64_t now)
+{
+	const struct run *run = w->run;
+	const struct observer *o = run->conf->observer;
+	const double seconds = (double)(now - w->live_ns) / 1e9;
+	const double here = (double)(mine - w->live_mine) / seconds, there = (double)(other - w->live_other) / seconds;
+	const double gbps = (double)run->spec.size * 8 / 1e9;
+	struct live live = { .at = (double)(now - w->phase->start_ns) / 1e9,
+			     .gbps = (here + there) * gbps,
+			     .mpps = (here + there) / 1e6,
+			     .both = run->spec.bidirectional,
+			     .to_server = (sender_counts(run) ? here : there) * gbps,
+			     .to_client = (sender_counts(run) ? there : here) * gbps };
 
 	if (!o || !o->live || seconds <= 0)
 		return;
-	mps = (double)(count - w->live_count) / seconds;
-	live = (struct live){ .at = (double)(now - w->phase->start_ns) / 1e9,
-			      .gbps = mps * (double)w->run->spec.size * 8 / 1e9,
-			      .mpps = mps / 1e6 };
 	w->live_ns = now;
-	w->live_count = count;
+	w->live_mine = mine;
+	w->live_other = other;
 	o->live(o->context, &live);
+}
+
+/* This rank has sent all; the last one ends the traffic. */
+static int count_done(struct watch *w, struct error *err)
+{
+	return ++w->done == w->run->comm->size && w->run->comm->rank == 0 ? finish_everywhere(w, err) : 0;
 }
 
 static int take_note(struct watch *w, const struct note *note, struct error *err)
@@ -168,15 +204,14 @@ static int take_note(struct watch *w, const struct note *note, struct error *err
 		return 0;
 	case NOTE_DONE:
 		w->expected += note->value;
-		if (++w->done == run->comm->size && run->comm->rank == 0)
-			return finish_everywhere(w, err);
-		return 0;
+		return count_done(w, err);
 	case NOTE_FINISH:
 		atomic_store(&run->control.expected, note->value);
 		command(run, FLOW_FINISH);
 		return 0;
 	case NOTE_LIVE:
-		take_live(w, note->value, clock_now(run->conf->clock));
+		take_live(w, run->spec.bidirectional ? live_count(run) - w->live_base : 0, note->value,
+			  clock_now(run->conf->clock));
 		return 0;
 	case NOTE_NONE:
 		return 0;
@@ -184,35 +219,36 @@ static int take_note(struct watch *w, const struct note *note, struct error *err
 	return 0;
 }
 
-/* This rank's active workers have ended (a rank without any has at once). */
+/* This rank's workers have sent all (a rank that does not send has at once). */
 static int tell_done(struct watch *w, struct error *err)
 {
 	struct run *run = w->run;
-	struct note note = { .kind = NOTE_DONE, .value = run->active ? flows_sum(run) : 0 };
+	const bool sends = run_sends(run);
+	struct note note = { .kind = NOTE_DONE, .value = sends ? flows_sent(run) : 0 };
 
-	if (w->told_done || (run->active && atomic_load(&run->control.running)))
+	if (w->told_done || (sends && atomic_load(&run->control.sending)))
 		return 0;
 	w->told_done = true;
-	if (run->comm->rank != 0)
-		return comm_note(run->comm, &note, err);
-	return take_note(w, &note, err);
+	return run->comm->rank != 0 ? comm_note(run->comm, &note, err) : count_done(w, err);
 }
 
-/* Live lines come from the side whose counts make the figure. */
+/*
+ * Live lines come from the side whose counts make the figure. With two directions each side counts for one of them, and
+ * rank 0 takes its own count when the other's comes.
+ */
 static int report_live(struct watch *w, int64_t now, struct error *err)
 {
 	struct run *run = w->run;
-	const struct caps *caps = &run->flows[0].caps;
-	bool mine = run->active == (caps->delivery || caps->passive_idle);
+	const bool mine = run->spec.bidirectional ? run->comm->rank != 0 : run->active == sender_counts(run);
 	struct note note = { .kind = NOTE_LIVE };
 
 	if (!run->spec.report_interval_ns || !mine || now < w->live_ns + run->spec.report_interval_ns)
 		return 0;
 	if (now > w->due_ns)
 		return 0;
-	note.value = flows_sum(run);
+	note.value = live_count(run) - w->live_base;
 	if (run->comm->rank == 0) {
-		take_live(w, note.value, now);
+		take_live(w, note.value, 0, now);
 		return 0;
 	}
 	w->live_ns = now;
@@ -250,13 +286,13 @@ static int64_t next_tick(const struct watch *w, int64_t now)
 /* By time the end is known; by count no message may complete for as long only when something hangs. */
 static int check_overdue(struct watch *w, int64_t now, struct error *err)
 {
-	uint64_t count = flows_sum(w->run);
+	uint64_t count = flows_sent(w->run) + flows_received(w->run);
 
 	if (w->due_ns != INT64_MAX)
 		return now <= w->due_ns + OVERDUE_NS
 			       ? 0
 			       : error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
-	if (count != w->moved_count || !w->moved_ns || !w->run->active) {
+	if (count != w->moved_count || !w->moved_ns || !run_sends(w->run) || w->told_done) {
 		w->moved_count = count;
 		w->moved_ns = now;
 	}
@@ -315,7 +351,7 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 	set_instants(&run->spec, phase);
 	w.due_ns = phase->stop_ns;
 	w.live_ns = phase->start_ns;
-	w.live_count = flows_sum(run);
+	w.live_base = live_count(run);
 	reset_control(run);
 	for (unsigned i = 0; i < run->workers; i++)
 		run->flows[i].phase = *phase;
@@ -326,6 +362,16 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 		command(run, FLOW_ABORT);
 	join = workers_join(workers, &run->mine.error);
 	(void)join; /* a failed worker is a result: its sentence goes to rank 0 with the counts */
+	return rc;
+}
+
+/* Rank 0 may still take what is under way to it, and a rank that has ended meanwhile would look like a lost one. */
+static int await_rank_0(struct run *run, struct error *err)
+{
+	struct buf nothing = BUF_INIT;
+	const int rc = comm_bcast(run->comm, &nothing, run_deadline(run), err);
+
+	buf_release(&nothing);
 	return rc;
 }
 
@@ -344,5 +390,5 @@ int traffic_run(struct run *run, struct error *err)
 	}
 	if (rc == 0)
 		rc = run_phase(run, &measure, err);
-	return rc;
+	return rc == 0 && spec->bidirectional ? await_rank_0(run, err) : rc;
 }

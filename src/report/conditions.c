@@ -79,9 +79,10 @@ static void test(const struct page *page, const struct result *result)
 	const struct spec *spec = &result->request.spec;
 	char setup[64], drain[64];
 
-	page_condition(page, "Test", "%s %s, %s, %llu bytes a message, driver %s", transport_name(spec->transport),
+	page_condition(page, "Test", "%s %s, %s%s, %llu bytes a message, driver %s", transport_name(spec->transport),
 		       verb_name(spec->verb), spec->metric == METRIC_LAT ? "latency" : "bandwidth",
-		       (unsigned long long)spec->size, driver_kind_name(spec->driver));
+		       spec->bidirectional ? " in both directions" : "", (unsigned long long)spec->size,
+		       driver_kind_name(spec->driver));
 	traffic(page, spec);
 	queue(page, spec);
 	if (result->measured)
@@ -263,13 +264,19 @@ static void add_facts(struct table *table, const struct result *result)
 
 static void fill_table(struct table *table, const struct result *result)
 {
+	const unsigned two = result_directions(result) > 1;
+	struct direction client, server;
+
+	/* with two directions each side is shown as the one that sends */
+	result_direction(result, 0, &client);
+	result_direction(result, two, &server);
 	table->rows = 0;
 	for (size_t i = 0; i < COUNT(side_rows); i++) {
 		struct pair *pair = add_row(table, side_rows[i].label);
 
-		side_rows[i].write(result, &result->rank[0], pair->client, sizeof(pair->client));
+		side_rows[i].write(&client.result, &client.rank[0], pair->client, sizeof(pair->client));
 		if (other_side(result))
-			side_rows[i].write(result, other_side(result), pair->server, sizeof(pair->server));
+			side_rows[i].write(&server.result, &server.rank[1], pair->server, sizeof(pair->server));
 	}
 	add_facts(table, result);
 }

@@ -64,17 +64,56 @@ static void loss(const struct page *page, const struct result *result)
 	page_count(page, "Reordered", loss.reordered, "messages");
 }
 
+/* Latency tests give messages, not bits: the size says nothing there. */
+static void steadiness(const struct page *page, const struct result *result)
+{
+	const bool lat = result->request.spec.metric == METRIC_LAT;
+	const double scale = lat ? rate_mpps_of_gbps(&result->request.spec) : 1;
+	const char *unit = lat ? "Mpps" : "Gbit/sec";
+	char value[UNITS_TEXT], p1[UNITS_TEXT], max[UNITS_TEXT], remark[3 * UNITS_TEXT];
+	struct steadiness steady;
+
+	if (!rank_steadiness(result, result_authority(result), &steady))
+		return;
+	snprintf(remark, sizeof(remark), "%u intervals of %s", steady.intervals,
+		 units_format_time((int64_t)llround(steady.interval_seconds * 1e9), value));
+	page_text(page, "Median interval", units_format_figure(steady.median * scale, value), unit, remark);
+	snprintf(remark, sizeof(remark), "1%%: %s, highest: %s", units_format_figure(steady.p1 * scale, p1),
+		 units_format_figure(steady.max * scale, max));
+	page_text(page, "Lowest interval", units_format_figure(steady.min * scale, value), unit, remark);
+}
+
 static void bandwidth(const struct page *page, const struct result *result)
 {
-	const struct rate rate = rank_rate(result, result_authority(result));
+	const struct rate rate = result_rate(result);
 
 	if (rate.seconds <= 0)
 		return;
 	page_figure(page, "BW", rate.gbps, "Gbit/sec");
 	page_figure(page, "Message Rate", rate.mpps, "Mpps");
 	page_figure(page, "Duration", rate.seconds, "sec");
+}
+
+/* What belongs to one direction, or to the only one. */
+static void direction(const struct page *page, const struct result *result)
+{
 	both_sides(page, result);
 	loss(page, result);
+	steadiness(page, result);
+}
+
+static void directions(const struct page *page, const struct result *result)
+{
+	struct page inner = *page;
+
+	inner.indent = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		side(page, &way.result, result_authority(&way.result), i ? "To client" : "To server");
+		direction(&inner, &way.result);
+	}
 }
 
 static void percentile(const struct page *page, const struct latency *latency, unsigned at)
@@ -114,32 +153,18 @@ static void latency(const struct page *page, const struct result *result)
 		page_figure(page, "Duration", window.seconds, "sec");
 }
 
-/* Latency tests give messages, not bits: the size says nothing there. */
-static void steadiness(const struct page *page, const struct result *result)
-{
-	const bool lat = result->request.spec.metric == METRIC_LAT;
-	const double scale = lat ? rate_mpps_of_gbps(&result->request.spec) : 1;
-	const char *unit = lat ? "Mpps" : "Gbit/sec";
-	char value[UNITS_TEXT], p1[UNITS_TEXT], max[UNITS_TEXT], remark[3 * UNITS_TEXT];
-	struct steadiness steady;
-
-	if (!rank_steadiness(result, result_authority(result), &steady))
-		return;
-	snprintf(remark, sizeof(remark), "%u intervals of %s", steady.intervals,
-		 units_format_time((int64_t)llround(steady.interval_seconds * 1e9), value));
-	page_text(page, "Median interval", units_format_figure(steady.median * scale, value), unit, remark);
-	snprintf(remark, sizeof(remark), "1%%: %s, highest: %s", units_format_figure(steady.p1 * scale, p1),
-		 units_format_figure(steady.max * scale, max));
-	page_text(page, "Lowest interval", units_format_figure(steady.min * scale, value), unit, remark);
-}
-
 void block_figures(const struct page *page, const struct result *result)
 {
-	if (result->request.spec.metric == METRIC_LAT)
+	if (result->request.spec.metric == METRIC_LAT) {
 		latency(page, result);
-	else
-		bandwidth(page, result);
-	steadiness(page, result);
+		steadiness(page, result);
+		return;
+	}
+	bandwidth(page, result);
+	if (result_directions(result) > 1)
+		directions(page, result);
+	else if (result_rate(result).seconds > 0)
+		direction(page, result);
 }
 
 static void worker_line(const struct page *page, const struct result *result, const struct rank_result *rank,
@@ -164,7 +189,12 @@ static void worker_line(const struct page *page, const struct result *result, co
 		  units_format_figure(value, figure), units_format_figure(rank_rate(result, &alone).mpps, rate), cpu);
 }
 
-void block_workers(const struct page *page, const struct result *result)
+static const char *way_heading(const struct result *result)
+{
+	return result->direction == 1 ? "  to server" : result->direction == 2 ? "  to client" : "";
+}
+
+static void workers(const struct page *page, const struct result *result)
 {
 	const bool lat = result->request.spec.metric == METRIC_LAT;
 	const struct rank_result *rank = result_authority(result);
@@ -172,10 +202,20 @@ void block_workers(const struct page *page, const struct result *result)
 	if (!rank || rank->workers < 2)
 		return;
 	page_blank(page);
-	page_line(page, TONE_HEADING, "  %6s %6s %5s %14s %14s %7s", "worker", "core", "node",
-		  lat ? "median usec" : "Gbit/sec", "Mpps", "CPU %");
+	page_line(page, TONE_HEADING, "  %6s %6s %5s %14s %14s %7s%s", "worker", "core", "node",
+		  lat ? "median usec" : "Gbit/sec", "Mpps", "CPU %", way_heading(result));
 	for (uint32_t i = 0; i < rank->workers && i < WORKERS_SHOWN; i++)
 		worker_line(page, result, rank, i);
 	if (rank->workers > WORKERS_SHOWN)
 		page_line(page, TONE_DIM, "  %u more are in the JSON document", rank->workers - WORKERS_SHOWN);
+}
+
+void block_workers(const struct page *page, const struct result *result)
+{
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		workers(page, &way.result);
+	}
 }

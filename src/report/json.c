@@ -65,8 +65,8 @@ static json_t *pick(const struct request *request, const char *const *keys)
 
 json_t *part_test_config(const struct result *result)
 {
-	static const char *const general[] = { "metric",           "duration",  "iterations", "warmupTime",
-					       "warmupIterations", "endMargin", NULL };
+	static const char *const general[] = { "metric",           "duration",  "iterations",       "warmupTime",
+					       "warmupIterations", "endMargin", "trafficDirection", NULL };
 	static const char *const resources[] = { "connectionType", "rdmaDriver", "numProcesses",
 						 "numQps",         "txDepth",    "rxDepth",
 						 "postBatch",      "cqMod",      "memoryType",
@@ -103,11 +103,11 @@ static json_t *counted_by(const struct result *result)
 	return json_string(rank->active ? "requestor" : "responder");
 }
 
-static json_t *connection(const struct result *result)
+static json_t *connection(const struct result *result, unsigned number)
 {
 	json_t *object = json_object();
 
-	tree_put(&object, "connectionId", json_integer(0));
+	tree_put(&object, "connectionId", json_integer(number));
 	tree_put(&object, "status", json_string(statuses[result->status]));
 	tree_put(&object, "error", error_value(result));
 	tree_put(&object, "requestor", part_side(result, result_sender(result), false));
@@ -124,11 +124,31 @@ static json_t *connection(const struct result *result)
 	return object;
 }
 
+/* An entry per pair of hosts: both of its directions, and their sum. */
+static json_t *both_directions(const struct result *result)
+{
+	json_t *array = json_array(), *pair, *ids;
+
+	if (result_directions(result) == 1)
+		return array;
+	pair = json_object();
+	ids = json_array();
+	tree_append(&ids, json_integer(0));
+	tree_append(&ids, json_integer(1));
+	tree_put(&pair, "connectionIds", ids);
+	tree_put(&pair, "clientHostName", tree_text_or_null(result->rank[0].host));
+	tree_put(&pair, "serverHostName", tree_text_or_null(result->rank[1].host));
+	tree_put(&pair, "bwResults", part_bw_total(result));
+	tree_append(&array, pair);
+	return array;
+}
+
 static json_t *aggregated(const struct result *result)
 {
 	json_t *object = json_object();
 
-	tree_put(&object, "bwResults", part_bw(result, result_authority(result)));
+	tree_put(&object, "bwResults", part_bw_total(result));
+	tree_put(&object, "bidirConnections", both_directions(result));
 	tree_put(&object, "latResults", part_lat_summary(result));
 	tree_put(&object, "threshold", part_threshold(result));
 	return object;
@@ -138,7 +158,12 @@ static json_t *document(const struct result *result)
 {
 	json_t *object = json_object(), *connections = json_array();
 
-	tree_append(&connections, connection(result));
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		tree_append(&connections, connection(&way.result, i));
+	}
 	tree_put(&object, "versionInfo", version_info());
 	tree_put(&object, "status", json_string(statuses[result->status]));
 	tree_put(&object, "error", error_value(result));

@@ -12,20 +12,33 @@ static bool is_latency(const struct result *result)
 	return result->request.spec.metric == METRIC_LAT;
 }
 
+static json_t *bw_object(const struct result *result, const struct rate *rate)
+{
+	json_t *object;
+
+	if (!result->measured || is_latency(result) || rate->seconds <= 0)
+		return json_null();
+	object = json_object();
+	tree_put(&object, "bwGbSec", tree_real(rate->gbps));
+	tree_put(&object, "msgRateMpps", tree_real(rate->mpps));
+	tree_put(&object, "durationSec", tree_real(rate->seconds));
+	tree_put(&object, "messages", tree_count(rate->messages));
+	tree_put(&object, "bytes", tree_count(rate->bytes));
+	return object;
+}
+
 json_t *part_bw(const struct result *result, const struct rank_result *rank)
 {
 	const struct rate rate = rank_rate(result, rank);
-	json_t *object;
 
-	if (!result->measured || is_latency(result) || rate.seconds <= 0)
-		return json_null();
-	object = json_object();
-	tree_put(&object, "bwGbSec", tree_real(rate.gbps));
-	tree_put(&object, "msgRateMpps", tree_real(rate.mpps));
-	tree_put(&object, "durationSec", tree_real(rate.seconds));
-	tree_put(&object, "messages", tree_count(rate.messages));
-	tree_put(&object, "bytes", tree_count(rate.bytes));
-	return object;
+	return bw_object(result, &rate);
+}
+
+json_t *part_bw_total(const struct result *result)
+{
+	const struct rate rate = result_rate(result);
+
+	return bw_object(result, &rate);
 }
 
 static json_t *percentiles(const struct latency *latency)

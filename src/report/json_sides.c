@@ -101,11 +101,12 @@ static json_t *worker_lat(const struct result *result, const struct worker_resul
 	return object;
 }
 
-static json_t *worker_loss(const struct worker_result *worker)
+/* Of messages that this side received. */
+static json_t *worker_loss(const struct rank_result *rank, const struct worker_result *worker)
 {
 	json_t *object;
 
-	if (!worker->has_loss)
+	if (!worker->has_loss || rank->active)
 		return json_null();
 	object = json_object();
 	tree_put(&object, "lost", tree_count(worker->lost));
@@ -131,7 +132,7 @@ static json_t *worker_object(const struct result *result, const struct rank_resu
 	tree_put(&object, "latResults", worker_lat(result, worker));
 	tree_put(&object, "totalSent", rank->active ? tree_count(worker->total_sent) : json_null());
 	tree_put(&object, "totalReceived", rank->counts_received ? tree_count(worker->total_received) : json_null());
-	tree_put(&object, "loss", worker_loss(worker));
+	tree_put(&object, "loss", worker_loss(rank, worker));
 	tree_put(&object, "window", part_window(result, &alone));
 	tree_put(&object, "cpu", part_cpu(&alone));
 	tree_put(&object, "error", tree_text_or_null(worker->error.code ? worker->error.text : ""));

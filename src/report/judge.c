@@ -20,6 +20,7 @@
 
 struct court {
 	const struct result *result;
+	const char *way; /* before a sentence about one direction of two */
 	void (*say)(void *context, const struct remark *remark);
 	void *context;
 };
@@ -29,10 +30,11 @@ static void say(const struct court *court, const char *id, bool serious, const c
 static void say(const struct court *court, const char *id, bool serious, const char *format, ...)
 {
 	struct remark remark = { .id = id, .serious = serious };
+	const int prefix = snprintf(remark.text, sizeof(remark.text), "%s", court->way);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(remark.text, sizeof(remark.text), format, args);
+	vsnprintf(remark.text + prefix, sizeof(remark.text) - (size_t)prefix, format, args);
 	va_end(args);
 	court->say(court->context, &remark);
 }
@@ -184,16 +186,21 @@ static void judge_clock(const struct court *court)
 	}
 }
 
-/* Gb/s of the link: what the driver found, or the rate the null driver was given; 0 when unknown. */
+/* Gb/s of the link: the slower side's, or the rate that the null driver was given; 0 when neither side knows. */
 static double link_rate(const struct court *court)
 {
-	const struct rank_result *rank = figure_side(court);
-	const char *text = rank ? facts_get(&rank->facts, "linkGbSec") : NULL;
-	double rate;
+	double link = 0;
 
 	if (court->result->request.spec.driver == DRIVER_NULL)
 		return (double)court->result->request.spec.null_rate / 1e9;
-	return text && units_parse_real(text, &rate, NULL) == 0 ? rate : 0;
+	for (uint32_t i = 0; i < court->result->ranks; i++) {
+		const char *text = facts_get(&court->result->rank[i].facts, "linkGbSec");
+		double rate;
+
+		if (text && units_parse_real(text, &rate, NULL) == 0 && rate > 0 && (link <= 0 || rate < link))
+			link = rate;
+	}
+	return link;
 }
 
 static void judge_link(const struct court *court)
@@ -238,21 +245,34 @@ static void judge_workers(const struct court *court)
 	}
 }
 
+static const struct {
+	void (*judge)(const struct court *court);
+	bool each; /* for each direction */
+} judges[] = {
+	{ judge_steady, true },      { judge_falls, true },    { judge_cores, false }, { judge_window, true },
+	{ judge_late_ranks, false }, { judge_sides, true },    { judge_clock, false }, { judge_link, true },
+	{ judge_delivery, true },    { judge_workers, false },
+};
+
 void judge_result(const struct result *result, void (*say_it)(void *context, const struct remark *remark),
 		  void *context)
 {
-	const struct court court = { .result = result, .say = say_it, .context = context };
+	static const char *const ways[] = { "to the server: ", "to the client: " };
+	const bool two = result_directions(result) > 1;
 
 	if (!result->measured)
 		return;
-	judge_steady(&court);
-	judge_falls(&court);
-	judge_cores(&court);
-	judge_window(&court);
-	judge_late_ranks(&court);
-	judge_sides(&court);
-	judge_clock(&court);
-	judge_link(&court);
-	judge_delivery(&court);
-	judge_workers(&court);
+	for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
+		struct court court = { .result = result, .way = "", .say = say_it, .context = context };
+		struct direction way;
+
+		for (unsigned d = 0; d < (two && judges[i].each ? 2 : 1); d++) {
+			if (two && judges[i].each) {
+				result_direction(result, d, &way);
+				court.result = &way.result;
+				court.way = ways[d];
+			}
+			judges[i].judge(&court);
+		}
+	}
 }

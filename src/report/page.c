@@ -50,10 +50,10 @@ void page_blank(const struct page *page)
 
 void page_text(const struct page *page, const char *label, const char *value, const char *unit, const char *remark)
 {
-	const int width = PAGE_VALUE_END - (int)strlen(label) - 1;
+	const int width = PAGE_VALUE_END - page->indent - (int)strlen(label) - 1;
 
-	page_line(page, TONE_PLAIN, "%s:%*s [%s]%s%s%s", label, width, value, unit, remark ? "  (" : "",
-		  remark ? remark : "", remark ? ")" : "");
+	page_line(page, TONE_PLAIN, "%*s%s:%*s [%s]%s%s%s", page->indent, "", label, width, value, unit,
+		  remark ? "  (" : "", remark ? remark : "", remark ? ")" : "");
 }
 
 void page_figure(const struct page *page, const char *label, double value, const char *unit)

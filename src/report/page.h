@@ -11,6 +11,7 @@ enum tone { TONE_PLAIN, TONE_HEADING, TONE_GOOD, TONE_BAD, TONE_DIM };
 struct page {
 	FILE *to;
 	bool colour;
+	int indent; /* spaces before a figure's label */
 	int label_width, client_width; /* columns of conditions; page_fit makes room */
 };
 

@@ -88,15 +88,19 @@ static void clear(struct progress_view *view)
 	view->line_open = false;
 }
 
-void progress_live(struct progress_view *view, FILE *out, double at, double gbps, double mpps)
+void progress_live(struct progress_view *view, FILE *out, const struct live_line *line)
 {
-	char rate[UNITS_TEXT], messages[UNITS_TEXT];
+	char rate[UNITS_TEXT], messages[UNITS_TEXT], forth[UNITS_TEXT], back[UNITS_TEXT];
 
 	if (!view->live)
 		return;
 	clear(view);
-	fprintf(out, "[%5.1fs]  %s Gb/s  %s Mpps\n", at, units_format_figure(gbps, rate),
-		units_format_figure(mpps, messages));
+	fprintf(out, "[%5.1fs]  %s Gb/s  %s Mpps", line->at, units_format_figure(line->gbps, rate),
+		units_format_figure(line->mpps, messages));
+	if (line->both)
+		fprintf(out, "  (to server %s, to client %s Gb/s)", units_format_figure(line->to_server, forth),
+			units_format_figure(line->to_client, back));
+	fputc('\n', out);
 	fflush(out);
 }
 

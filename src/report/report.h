@@ -32,7 +32,12 @@ void progress_init(struct progress_view *view, FILE *to, bool interactive);
 void progress_preparing(struct progress_view *view, const char *what, double seconds);
 void progress_traffic(struct progress_view *view, double elapsed, double total);
 /* A live line is progress, not a result: out is stderr (docs/measures.md), so that stdout holds the report alone. */
-void progress_live(struct progress_view *view, FILE *out, double at, double gbps, double mpps);
+struct live_line {
+	double at, gbps, mpps; /* s, 10^9 bit/s, 10^6 messages/s */
+	bool both; /* two directions: the figures are the sum, and each in Gb/s is */
+	double to_server, to_client;
+};
+void progress_live(struct progress_view *view, FILE *out, const struct live_line *line);
 void progress_end(struct progress_view *view); /* clears the open line */
 
 #endif

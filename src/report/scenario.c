@@ -39,7 +39,7 @@ static json_t *option_value(const struct request *request, int index)
 
 	switch (row->type) {
 	case OPTION_FLAG:
-		return json_boolean(*(const bool *)field);
+		return row->names ? json_string(row->names[*(const bool *)field]) : json_boolean(*(const bool *)field);
 	case OPTION_INT:
 	case OPTION_SIZE:
 	case OPTION_RATE:

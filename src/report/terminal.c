@@ -12,10 +12,12 @@ static void title(const struct page *page, const struct result *result)
 	const struct rank_result *sender = result_sender(result), *receiver = result_receiver(result);
 	const bool hosts = sender && receiver && *sender->host && *receiver->host;
 
+	const char *arrow = spec->bidirectional ? " <-> " : " -> ";
+
 	page_line(page, TONE_HEADING, "%s: %s %s, %llu bytes%s%s%s%s",
 		  spec->metric == METRIC_LAT ? "Latency" : "Bandwidth", transport_name(spec->transport),
 		  verb_name(spec->verb), (unsigned long long)spec->size, hosts ? ", " : "", hosts ? sender->host : "",
-		  hosts ? " -> " : "", hosts ? receiver->host : "");
+		  hosts ? arrow : "", hosts ? receiver->host : "");
 }
 
 /* Why the run did not go as asked. */

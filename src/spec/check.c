@@ -141,6 +141,26 @@ static int check_lat_mode(const struct request *request, struct error *err)
 			 naming_of(request, ROW(spec.lat_mode)).text, naming_of(request, ROW(spec.verb)).text);
 }
 
+/* A read's data flows against its request: two directions of reads would be two of writes. */
+static int check_directions(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const int both = ROW(spec.bidirectional), verb = ROW(spec.verb);
+
+	if (!spec->bidirectional)
+		return 0;
+	if (spec->metric != METRIC_BW)
+		return error_set(err, -EINVAL, "%s does not go with %s: a ping-pong uses both directions as it is",
+				 name_of(request, both).text, naming_of(request, ROW(spec.metric)).text);
+	if (!(spec_verbs(spec) & VERB_BIT(VERB_READ)))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s does not go with %s: the data of a read flows against its request, so that reads of both "
+			 "sides are what writes of both sides are; it takes %s write, write_imm, send, atomic_fa or "
+			 "atomic_cs",
+			 name_of(request, both).text, naming_of(request, verb).text, name_of(request, verb).text);
+}
+
 int request_check_legality(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -158,7 +178,7 @@ int request_check_legality(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "%s does not go with %s, which takes %s %s",
 				 naming_of(request, verb).text, naming_of(request, transport).text,
 				 name_of(request, verb).text, option_names(option_rows[verb].names, verbs, names));
-	return check_lat_mode(request, err);
+	return check_lat_mode(request, err) ? -EINVAL : check_directions(request, err);
 }
 
 static int check_size(const struct request *request, struct error *err)

@@ -44,7 +44,8 @@ struct option_row {
 	uint32_t flags;
 	size_t offset, size; /* of the field in struct request */
 	double min, max; /* range of numbers in base units (bytes, ns, bit/s), inclusive */
-	const char *const *names; /* OPTION_ENUM: NULL-terminated; OPTION_INT: the only legal numbers, or NULL */
+	const char *const *
+		names; /* OPTION_ENUM: NULL-terminated; OPTION_INT: the only legal numbers; OPTION_FLAG: off and on in JSON; or NULL */
 	const char *def; /* default as a user would write it */
 	const char *unit; /* of the value in words: "bytes", "s", "messages" ... "" when none */
 	const char *metavar; /* in the help: SIZE, N, HOST ... */

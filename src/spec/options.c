@@ -38,6 +38,7 @@ static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL
 static const char *const mem_names[] = { "", "host", "nullmr", "device", NULL };
 static const char *const server_mem_names[] = { "auto", "host", "nullmr", "device", NULL };
 static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
+static const char *const direction_names[] = { "UNIDIR", "BIDIR", NULL };
 static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static const char test[] = "Test";
@@ -79,6 +80,9 @@ const struct option_row option_rows[] = {
 	{ .key = "msg_size", .letter = 's', .json = "msgSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.size), .min = 1, .max = GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", .group = test,
 	  .help = "Size of a message; auto: 64Ki (UD and UDP 1Ki) for bandwidth, 8 for latency and atomics" },
+	{ .key = "bidirectional", .letter = 'b', .json = "trafficDirection", .type = OPTION_FLAG, .flags = WIRE,
+	  FIELD(spec.bidirectional), .names = direction_names, .def = "off", .unit = "", .metavar = "", BW,
+	  .group = test, .help = "Both sides send and receive on the same queue pairs; the figure is the sum" },
 	{ .key = "qps", .letter = 'q', .json = "numQps", .type = OPTION_INT, .flags = WIRE, FIELD(spec.qps),
 	  .min = 1, .max = 16384, .def = "1", .unit = "queue pairs", .metavar = "N", .group = test,
 	  .help = "Queue pairs (sockets) of each worker" },

@@ -260,13 +260,16 @@ static unsigned whole_intervals(const struct worker_result *worker, int64_t inte
 	return worker->intervals / (unsigned)(interval_ns / worker->interval_ns);
 }
 
-static uint64_t interval_messages(const struct worker_result *worker, int64_t interval_ns, unsigned at)
+static uint64_t interval_messages(const struct rank_result *rank, uint32_t index, int64_t interval_ns, unsigned at)
 {
+	const struct worker_result *worker = &rank->worker[index];
+	const bool received = worker->both_ways && !rank->active;
+	const uint64_t *series = received ? worker->interval_received : worker->interval_msgs;
 	const unsigned fold = (unsigned)(interval_ns / worker->interval_ns);
 	uint64_t messages = 0;
 
 	for (unsigned i = at * fold; i < (at + 1) * fold; i++)
-		messages += worker->interval_msgs[i];
+		messages += series[i];
 	return messages;
 }
 
@@ -288,7 +291,7 @@ unsigned rank_intervals(const struct result *result, const struct rank_result *r
 		uint64_t messages = 0;
 
 		for (uint32_t i = 0; i < rank->workers; i++)
-			messages += interval_messages(&rank->worker[i], interval_ns, at);
+			messages += interval_messages(rank, i, interval_ns, at);
 		gbps[at] = (double)messages * bits / (double)interval_ns;
 	}
 	*interval_seconds = (double)interval_ns / 1e9;
@@ -372,11 +375,11 @@ int result_bw_threshold(const struct result *result)
 {
 	const struct spec *spec = &result->request.spec;
 
-	if (spec->bw_threshold <= 0 || spec->metric != METRIC_BW)
+	if (spec->bw_threshold <= 0 || spec->metric != METRIC_BW || result->direction)
 		return 0;
 	if (!result->measured)
 		return -1;
-	return rank_rate(result, result_authority(result)).gbps >= spec->bw_threshold ? 1 : -1;
+	return result_rate(result).gbps >= spec->bw_threshold ? 1 : -1;
 }
 
 int result_lat_threshold(const struct result *result)

@@ -61,6 +61,8 @@ struct worker_result {
 	int64_t interval_ns; /* length of one interval; the last may be shorter and is left out */
 	uint32_t intervals;
 	uint64_t interval_msgs[RESULT_INTERVALS]; /* messages completed (or received) per interval */
+	bool both_ways; /* this worker sent and received: interval_msgs are those sent, and */
+	uint64_t interval_received[RESULT_INTERVALS]; /* these those received */
 
 	uint32_t qp_count; /* entries of qp: qps, or 0 when they were not kept (rank_result_alloc_qps) */
 	struct qp_count *qp;
@@ -72,7 +74,7 @@ struct worker_result {
 struct rank_result {
 	char host[SPEC_TEXT]; /* name of the machine */
 	char version[32];
-	bool active; /* sends (requests); else it answers */
+	bool active; /* sends (requests); else it answers. With two directions: sends in the first (result_direction) */
 	int64_t clock_offset_ns; /* this rank's clock minus rank 0's */
 	int64_t clock_error_ns; /* half of the best round trip: bound of the offset's error; -1 = not measured */
 	uint64_t rss_bytes; /* highest resident memory, data buffers included */
@@ -98,6 +100,8 @@ struct result {
 	double setup_seconds; /* from the first control message to connected */
 	double drain_seconds; /* from the end of the traffic until nothing was outstanding */
 	uint32_t ranks; /* 2; rank 0 is the client */
+	unsigned
+		direction; /* 1 to the server, 2 to the client: one direction of two (result_direction); 0: the whole */
 	struct rank_result *rank;
 };
 
@@ -110,6 +114,23 @@ void rank_result_release(struct rank_result *rank);
 
 void rank_result_pack(const struct rank_result *rank, struct buf *to);
 int rank_result_unpack(struct rank_result *ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
+
+/*
+ * A test of both directions (spec.bidirectional) is two one-way ones in the same window: each of them as a result of its
+ * own, number 0 to the server, 1 to the client. It borrows from the whole and is not released. Of a one-way test number
+ * 0 is the test. What follows speaks of one direction but for result_rate and result_bw_threshold.
+ */
+struct direction {
+	struct result result;
+	struct rank_result rank[2];
+};
+unsigned result_directions(const struct result *result); /* 1 or 2 */
+void result_direction(const struct result *result, unsigned number, struct direction *ret);
+/*
+ * By count each side ends with its own last message. Two directions have one window: both sides' workers end with the
+ * later of the two. CPU time of the part that was added is not known.
+ */
+void result_join_windows(struct result *result);
 
 /*
  * Which rank's counts make the figure: the sender's in latency tests and when its completions mean delivery, else the
@@ -128,6 +149,8 @@ struct rate {
 	uint64_t messages, bytes; /* in the window */
 };
 struct rate rank_rate(const struct result *result, const struct rank_result *rank);
+/* The figure: the rate of the side that counts; of two directions the sum of both. */
+struct rate result_rate(const struct result *result);
 
 /* Whether this worker took a window; what took none has neither counts nor CPU time. */
 bool worker_has_window(const struct worker_result *worker);

@@ -48,7 +48,7 @@ static const struct field worker_fields[] = {
 	FIELD(FIELD_U64, worker_result, duplicated),    FIELD(FIELD_U64, worker_result, reordered),
 	FIELD(FIELD_U64, worker_result, timeouts),      FIELD(FIELD_U64, worker_result, cpu_user_ns),
 	FIELD(FIELD_U64, worker_result, cpu_system_ns), FIELD(FIELD_U64, worker_result, interval_ns),
-	FIELD(FIELD_U32, worker_result, intervals),
+	FIELD(FIELD_U32, worker_result, intervals),     FIELD(FIELD_BOOL, worker_result, both_ways),
 };
 
 static const struct field qp_fields[] = {
@@ -151,6 +151,8 @@ static void pack_worker(const struct worker_result *worker, struct buf *to)
 	pack_fields(worker, worker_fields, COUNT(worker_fields), to);
 	for (uint32_t i = 0; i < worker->intervals; i++)
 		buf_put_u64(to, worker->interval_msgs[i]);
+	for (uint32_t i = 0; worker->both_ways && i < worker->intervals; i++)
+		buf_put_u64(to, worker->interval_received[i]);
 	buf_put_u32(to, worker->qp_count);
 	for (uint32_t i = 0; i < worker->qp_count; i++)
 		pack_fields(&worker->qp[i], qp_fields, COUNT(qp_fields), to);
@@ -207,6 +209,8 @@ static int unpack_worker(struct worker_result *ret, struct cursor *from)
 		return -EPROTO;
 	for (uint32_t i = 0; i < ret->intervals; i++)
 		ret->interval_msgs[i] = cursor_u64(from);
+	for (uint32_t i = 0; ret->both_ways && i < ret->intervals; i++)
+		ret->interval_received[i] = cursor_u64(from);
 	rc = unpack_qps(ret, from);
 	if (rc)
 		return rc;

@@ -43,6 +43,7 @@ struct spec {
 
 	uint64_t size; /* bytes a message; with a list of operations the largest of them */
 	struct spec_op op[SPEC_OPS]; /* of an iteration, VERB_AUTO behind the last; none: the verb and size above */
+	bool bidirectional; /* both sides send and receive, on the same QPs */
 	int64_t duration_ns; /* length of the measured window; ignored when iterations > 0 */
 	uint64_t iterations; /* messages per QP; 0 = by duration */
 	int64_t warmup_ns; /* before the window */

@@ -120,6 +120,29 @@ static inline void make_udp(struct result *result)
 	}
 }
 
+/* UD in both directions: of 1010000 datagrams 10000 are lost on the way to the client, none on the way to the server. */
+static inline void make_both(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_UD, VERB_SEND, METRIC_BW, 1024);
+	request.spec.bidirectional = true;
+	request.spec.bw_threshold = 1.5;
+	make(result, &request, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct worker_result *worker = &result->rank[i].worker[0];
+
+		result->rank[i].counts_received = true;
+		count(worker, false, i ? 1000000 : 990000);
+		count(worker, true, 1000000);
+		worker->total_sent = 1010000;
+		worker->total_received = i ? 1010000 : 1000000;
+		worker->both_ways = true;
+		for (unsigned k = 0; k < 20; k++)
+			worker->interval_received[k] = i ? 50000 : 49500 - (k == 7) * 30000;
+	}
+}
+
 static inline void make_lat(struct result *result)
 {
 	struct request request;

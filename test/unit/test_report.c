@@ -24,6 +24,7 @@ static const struct golden {
 	{ "doubtful", make_doubtful },
 	{ "late_tcp", make_late_tcp },
 	{ "many_workers", make_many_workers },
+	{ "both", make_both },
 };
 
 /* --- comparing --- */

@@ -121,7 +121,7 @@ static void test_progress(void **state)
 	progress_end(&view);
 	fflush(to);
 	assert_int_equal(size, 0);
-	progress_live(&view, out, 2.04, 184.11, 0.021934);
+	progress_live(&view, out, &(struct live_line){ .at = 2.04, .gbps = 184.11, .mpps = 0.021934 });
 	assert_string_equal(lines, "[  2.0s]  184.1 Gb/s  0.02193 Mpps\n");
 
 	view.enabled = true;
@@ -132,7 +132,9 @@ static void test_progress(void **state)
 				       "(33/34s, ~1s remaining)"));
 	progress_traffic(&view, 35, 34);
 	assert_non_null(strstr(screen, "[========================================] 100% (34 seconds)"));
-	progress_live(&view, out, 3, 1, 1);
+	progress_live(
+		&view, out,
+		&(struct live_line){ .at = 3, .gbps = 3, .mpps = 1, .both = true, .to_server = 2, .to_client = 1 });
 	fflush(to);
 	assert_string_equal(screen + size - 4, "\r\033[K");
 	assert_false(view.line_open);
