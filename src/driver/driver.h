@@ -55,6 +55,7 @@ struct caps {
 	bool passive_idle; /* the passive side of a one-sided verb needs no CPU at all */
 	bool no_peer; /* nothing reaches the other side's endpoints: the driver answers by itself (null) */
 	bool can_wait; /* wait() sleeps; else polling only */
+	bool in_turn; /* one side's addresses answer the other's: ep_offer comes before its ep_addr */
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
 };
 
@@ -147,6 +148,8 @@ struct driver {
 	 */
 	int (*ep_open)(struct port *port, const struct ep_conf *conf, struct ep **ret, struct error *err);
 	int (*ep_addr)(struct ep *ep, struct buf *to, struct error *err);
+	/* With caps.in_turn, on the side that answers: what the peer's endpoint offers in its address. */
+	int (*ep_offer)(struct ep *ep, struct cursor *peer, struct error *err);
 	int (*ep_connect)(struct ep *ep, struct cursor *peer, int64_t deadline_ns, struct error *err);
 	void (*ep_close)(struct ep *ep);
 	/*

@@ -197,6 +197,7 @@ static void ib_caps(const struct port *port, struct caps *ret)
 		.poll_memory = p->spec->verb == VERB_WRITE && mem_is_visible(p->spec->mem),
 		.passive_idle = !two_sided,
 		.can_wait = p->channel != NULL,
+		.in_turn = p->spec->use_ece,
 	};
 }
 
@@ -250,7 +251,7 @@ static int ib_ep_open(struct port *port, const struct ep_conf *conf, struct ep *
 	}
 	set_own(ep);
 	*ret = &ep->ep;
-	return 0;
+	return p->spec->use_ece ? ib_ece_query(ep, err) : 0;
 }
 
 static int ib_ep_addr(struct ep *base, struct buf *to, struct error *err)
@@ -260,11 +261,23 @@ static int ib_ep_addr(struct ep *base, struct buf *to, struct error *err)
 	return 0;
 }
 
+/* The peer's endpoint makes an offer; this one's address will be the answer. */
+static int ib_ep_offer(struct ep *base, struct cursor *from, struct error *err)
+{
+	struct ib_ep *ep = ib_ep_of(base);
+	int rc = ib_addr_unpack(&ep->peer, from, err);
+
+	ep->answers = true;
+	return rc ? rc : ib_ece_answer(ep, err);
+}
+
 static int ib_ep_connect(struct ep *base, struct cursor *from, int64_t deadline_ns, struct error *err)
 {
 	struct ib_ep *ep = ib_ep_of(base);
 	int rc = ib_addr_unpack(&ep->peer, from, err);
 
+	if (!rc && ib_ep_port(ep)->spec->use_ece && !ep->answers)
+		rc = ib_ece_accept(ep, err);
 	if (!rc)
 		rc = ib_qp_connect(ep, deadline_ns, err);
 	ep->connected = !rc;
@@ -334,6 +347,7 @@ const struct driver driver_ibv = {
 	.unreg = ib_mem_unreg,
 	.ep_open = ib_ep_open,
 	.ep_addr = ib_ep_addr,
+	.ep_offer = ib_ep_offer,
 	.ep_connect = ib_ep_connect,
 	.ep_close = ib_ep_close,
 	.ep_cut = ib_ep_cut,

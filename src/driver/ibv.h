@@ -44,6 +44,11 @@ struct ib_rx_slot {
 	struct ibv_sge sge[2];
 };
 
+/* Enhanced connection establishment: whose options they are, and which. */
+struct ib_ece {
+	uint32_t vendor, options;
+};
+
 /* One end of a connection as it travels to the peer (ibv_addr.c). */
 struct ib_addr {
 	uint8_t link_layer; /* IBV_LINK_LAYER_... */
@@ -55,6 +60,7 @@ struct ib_addr {
 	uint32_t gid_index;
 	uint32_t qpn, psn, qkey;
 	uint32_t rkey, rx_slots, stride;
+	struct ib_ece ece; /* --use_ece: offered, or answered */
 	uint64_t rx_addr; /* of slot 0 */
 	char device[SPEC_NAME]; /* for sentences */
 	uint8_t cm_addr[16]; /* rdma_cm: where the passive end listens, IPv6 or IPv4-mapped */
@@ -121,6 +127,7 @@ struct ib_ep {
 	struct ep_conf conf;
 	struct ib_addr own, peer;
 	bool connected;
+	bool answers; /* --use_ece: the peer made the offer */
 	enum ibv_mtu mtu; /* of the path */
 	uint8_t rd_atomic; /* reads and atomics under way, both ends considered */
 };
@@ -190,7 +197,11 @@ int ib_addr_check(const struct ib_addr *own, const struct ib_addr *peer, struct 
 
 enum ibv_qp_type ib_qp_kind(const struct spec *spec);
 int ib_qp_probe(struct ib_port *p, struct error *err); /* chooses posting interface and inline size */
-int ib_qp_open(struct ib_ep *ep, struct error *err); /* creates it, state INIT */
+int ib_qp_open(struct ib_ep *ep, struct error *err); /* creates it, state INIT; RESET when ECE comes first */
+
+/* --- ibv_state.c: their states --- */
+
+int ib_qp_init(struct ib_ep *ep, struct error *err); /* RESET → INIT */
 int ib_qp_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err); /* INIT → RTR → RTS */
 uint32_t ib_qp_key(const struct ib_port *p); /* of UD endpoints */
 int ib_qp_ready_ud(struct ib_ep *ep, struct error *err); /* address handle, INIT → RTR → RTS */
@@ -202,6 +213,14 @@ uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair
 
 int ib_mem_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void ib_mem_unreg(struct region *region);
+
+/* --- ibv_ece.c: enhanced connection establishment, between RESET and INIT --- */
+
+int ib_ece_query(struct ib_ep *ep, struct error *err); /* what the device has goes into ep->own */
+int ib_ece_answer(struct ib_ep *ep,
+		  struct error *err); /* takes ep->peer's offer, to INIT; the answer goes into ep->own */
+int ib_ece_accept(struct ib_ep *ep, struct error *err); /* takes ep->peer's answer, to INIT, and checks it */
+void ib_ece_facts(const struct ib_ep *ep, struct facts *ret);
 
 /* --- ibv_ring.c: prepared work requests --- */
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ADDR_VERSION 1
+#define ADDR_VERSION 2
 
 void ib_addr_pack(const struct ib_addr *addr, struct buf *to)
 {
@@ -29,6 +29,8 @@ void ib_addr_pack(const struct ib_addr *addr, struct buf *to)
 	buf_put_string(to, addr->device);
 	buf_put(to, addr->cm_addr, sizeof(addr->cm_addr));
 	buf_put_u16(to, addr->cm_port);
+	buf_put_u32(to, addr->ece.vendor);
+	buf_put_u32(to, addr->ece.options);
 }
 
 /* What arrives is not trusted: every number is used to set up a queue pair. */
@@ -66,6 +68,8 @@ int ib_addr_unpack(struct ib_addr *ret, struct cursor *from, struct error *err)
 	cursor_string(from, a.device, sizeof(a.device));
 	cursor_get(from, a.cm_addr, sizeof(a.cm_addr));
 	a.cm_port = cursor_u16(from);
+	a.ece.vendor = cursor_u32(from);
+	a.ece.options = cursor_u32(from);
 	if (from->failed || !is_sane(&a))
 		return error_set(err, -EPROTO, "the peer's RDMA address is malformed");
 	*ret = a;

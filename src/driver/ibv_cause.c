@@ -29,6 +29,8 @@ static const struct cause {
 	{ "ibv_alloc_dm", ENOMEM, "other programs use the device's own memory, too: give a smaller --working_set" },
 	{ "ibv_reg_*", EINVAL, "it does not take this memory with this access: see --verb" },
 	{ "ibv_reg_*", EFAULT, "the memory is not mapped, or may only be read" },
+	{ "ibv_query_ece", EOPNOTSUPP, "leave out --use_ece" },
+	{ "ibv_set_ece", EINVAL, "another vendor's, or not known to its firmware: leave out --use_ece" },
 	{ "ibv_modify_qp", EINVAL, "it does not take a value: see --mtu, --gid_index, --pkey_index, --max_rd_atomic" },
 	{ "ibv_post_*", EINVAL, "the queue pair is not ready, or the message is larger than it takes" },
 	{ "ibv_post_*", ENOMEM, "its empty queue has no room: lower --tx_depth, --rx_depth or --post_batch" },

@@ -89,6 +89,8 @@ static void qp_facts(const struct ib_port *p, const struct ib_ep *ep, struct fac
 	route_facts(p, &attr.ah_attr, ret);
 	if (p->spec->transport == TRANSPORT_RC)
 		reliable_facts(p, &attr, ret);
+	if (p->spec->use_ece)
+		ib_ece_facts(ep, ret);
 }
 
 void ib_port_facts(const struct port *port, struct facts *ret)

@@ -144,6 +144,8 @@ void flow_close(struct flow *flow);
 /* Bytes of data buffers that one worker of this test needs (engine's choice of slots included). */
 uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots);
 int flow_addresses(struct flow *flow, struct buf *to, struct error *err); /* a block per endpoint */
+int flow_offer(struct flow *flow, struct cursor *from,
+	       struct error *err); /* caps.in_turn: the other side's, before ours */
 int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err);
 
 /* --- run.c: what both engines do with completions --- */

@@ -273,22 +273,43 @@ int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
 	return to->failed ? error_set(err, to->failed, "no memory for the addresses") : 0;
 }
 
-int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err)
+static int check_count(const struct flow *flow, struct cursor *from, struct error *err)
 {
 	uint32_t count = cursor_u32(from);
 
-	if (count != flow->qps)
-		return error_set(err, -EPROTO, "the other side opened %u endpoints instead of %u", count, flow->qps);
-	for (uint32_t i = 0; i < flow->qps; i++) {
-		struct cursor blob;
-		int rc;
+	if (count == flow->qps)
+		return 0;
+	return error_set(err, -EPROTO, "the other side opened %u endpoints instead of %u", count, flow->qps);
+}
 
-		cursor_block(from, &blob);
-		if (from->failed)
-			return error_set(err, -EPROTO, "the other side's addresses are cut off");
-		rc = flow->drv->ep_connect(flow->eps[i].ep, &blob, deadline_ns, err);
-		if (rc < 0)
-			return rc;
+static int next_address(struct cursor *from, struct cursor *ret, struct error *err)
+{
+	cursor_block(from, ret);
+	return from->failed ? error_set(err, -EPROTO, "the other side's addresses are cut off") : 0;
+}
+
+int flow_offer(struct flow *flow, struct cursor *from, struct error *err)
+{
+	struct cursor address;
+	int rc = check_count(flow, from, err);
+
+	for (uint32_t i = 0; rc == 0 && i < flow->qps; i++) {
+		rc = next_address(from, &address, err);
+		if (rc == 0)
+			rc = flow->drv->ep_offer(flow->eps[i].ep, &address, err);
 	}
-	return 0;
+	return rc;
+}
+
+int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err)
+{
+	struct cursor address;
+	int rc = check_count(flow, from, err);
+
+	for (uint32_t i = 0; rc == 0 && i < flow->qps; i++) {
+		rc = next_address(from, &address, err);
+		if (rc == 0)
+			rc = flow->drv->ep_connect(flow->eps[i].ep, &address, deadline_ns, err);
+	}
+	return rc;
 }

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONNECT_NS    10000000000LL /* for data connections: the other side makes them at the same time */
 #define REQUEST_BYTES 256 /* rough costs beside the data buffers, for the memory limit: a work request, */
 #define EP_BYTES      10240 /* an endpoint, */
 #define WORKER_BYTES  (4u << 20) /* a worker */
@@ -192,49 +191,6 @@ static int open_flows(struct run *run, struct error *err)
 		rc = open_flow(run, i, err);
 		if (rc == 0 && run->conf->interrupted && *run->conf->interrupted)
 			rc = error_set(err, -EINTR, "interrupted");
-	}
-	return rc;
-}
-
-static int connect_flows(struct run *run, struct cursor *from, struct error *err)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
-		struct flow *flow = &run->flows[i];
-
-		rc = flow_connect(flow, from, clock_now(run->conf->clock) + CONNECT_NS, err);
-		if (rc == 0 && !flow->idle) {
-			rc = run->engine->prepare(flow);
-			if (rc < 0)
-				error_set(err, rc, "%s", flow->error.text);
-		}
-	}
-	return rc;
-}
-
-/* Addresses of all endpoints of all workers travel in one message each way. */
-static int join_flows(struct run *run, struct error *err)
-{
-	struct buf to[2] = { BUF_INIT, BUF_INIT }, from[2] = { BUF_INIT, BUF_INIT };
-	unsigned peer = 1 - run->comm->rank;
-	struct error mine = { 0 };
-	struct cursor c;
-	int rc = 0;
-
-	for (unsigned i = 0; rc == 0 && i < run->workers; i++)
-		rc = flow_addresses(&run->flows[i], &to[peer], &mine);
-	rc = comm_agree(run->comm, &mine, run_deadline(run), err);
-	if (rc == 0)
-		rc = comm_exchange(run->comm, to, from, run_deadline(run), err);
-	if (rc == 0) {
-		cursor_init(&c, from[peer].data, from[peer].len);
-		connect_flows(run, &c, &mine);
-		rc = comm_agree(run->comm, &mine, run_deadline(run), err);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		buf_release(&to[i]);
-		buf_release(&from[i]);
 	}
 	return rc;
 }

@@ -54,6 +54,9 @@ int placement_choose(struct run *run, const struct placement *other, struct plac
 /* Whether any core is used twice, by two workers or by both ranks. */
 bool placement_shared(const struct placement *mine, const struct placement *other);
 
+/* join.c: the endpoints of both sides have each other's addresses, are connected and prepared. */
+int join_flows(struct run *run, struct error *err);
+
 /* traffic.c: all phases of the test, from a common start instant. */
 int traffic_run(struct run *run, struct error *err);
 

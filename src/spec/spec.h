@@ -66,8 +66,8 @@ struct spec {
 	uint64_t port; /* RDMA device's physical port */
 	uint64_t gid_index, mtu, service_level, traffic_class, flow_label, hop_limit, pkey_index;
 	uint64_t qp_timeout, retry_count, rnr_retry, min_rnr_timer;
-	uint64_t
-		start_psn; /* first packet sequence number of every QP, on both sides; "auto" only with rdma_cm, which chooses */
+	uint64_t start_psn; /* first packet sequence number of all QPs; "auto" with rdma_cm, which chooses */
+	bool use_ece; /* enhanced connection establishment */
 
 	uint32_t gso, zerocopy; /* enum choice */
 	uint64_t sock_buf; /* bytes, SO_SNDBUF and SO_RCVBUF */

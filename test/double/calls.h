@@ -28,6 +28,8 @@
 	CALL(ibv_create_qp_ex, wr)             \
 	CALL(ibv_modify_qp, setup)             \
 	CALL(ibv_query_qp, report)             \
+	CALL(ibv_query_ece, ece)               \
+	CALL(ibv_set_ece, ece)                 \
 	CALL(ibv_create_ah, ud)                \
 	CALL(ibv_post_send, post)              \
 	CALL(ibv_wr_complete, wr)              \

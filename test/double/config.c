@@ -225,6 +225,24 @@ static bool set_cm(const char *text)
 	return false;
 }
 
+/* MODE[:OPTIONS] */
+static bool set_ece(char *text)
+{
+	static const char *const names[] = {
+		[ECE_ACCEPT] = "accept", [ECE_REFUSE] = "refuse", [ECE_REDUCE] = "reduce"
+	};
+	char *options = rest_of(text);
+	uint64_t mode, value = 0xff;
+
+	if (!to_name(text, names, sizeof(names) / sizeof(names[0]), &mode))
+		return false;
+	if (*options && !to_number(options, &value))
+		return false;
+	parsed.ece = (enum ece_mode)mode;
+	parsed.ece_options = (uint32_t)value;
+	return true;
+}
+
 static bool set(const char *key, char *text)
 {
 	static const struct {
@@ -247,6 +265,8 @@ static bool set(const char *key, char *text)
 		return set_mtu(text);
 	if (strcmp(key, "cm") == 0)
 		return set_cm(text);
+	if (strcmp(key, "ece") == 0)
+		return set_ece(text);
 	if (strcmp(key, "gids") == 0)
 		return config_gids(&parsed, text);
 	return set_word(key, text);

@@ -54,6 +54,9 @@ enum cm_fault {
 	CM_FAULT_SILENT
 };
 
+/* Enhanced connection establishment: the device has none, takes what it is asked for, refuses it, or keeps a part. */
+enum ece_mode { ECE_NONE, ECE_ACCEPT, ECE_REFUSE, ECE_REDUCE };
+
 struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
@@ -62,6 +65,8 @@ struct config {
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
 	enum cm_fault cm_fault;
+	enum ece_mode ece;
+	uint32_t ece_options; /* offered; with ECE_REDUCE kept */
 	uint64_t gone_after; /* messages; UINT64_MAX = never */
 	struct fault faults[FAULTS_MAX];
 	uint32_t fault_count;
@@ -265,6 +270,7 @@ struct d_qp {
 	struct fab_qp *fab;
 	struct ibv_qp_cap cap;
 	bool ops, sig_all;
+	struct ibv_ece ece;
 	uint64_t send_ops;
 	pthread_mutex_t lock; /* of the send queue */
 	struct d_wr *sq;

@@ -147,6 +147,7 @@ static struct ib_addr address(const char *gid)
 		.gid_index = 3,
 		.qpn = 0xabcdef,
 		.psn = 0x123456,
+		.ece = { .vendor = 0xfedcba98, .options = 0x80000001 },
 		.qkey = IB_QKEY,
 		.rkey = 0xdeadbeef,
 		.rx_slots = 128,
@@ -181,6 +182,8 @@ static void addresses_survive_the_wire(void **state)
 	assert_string_equal(got.device, "dev0");
 	assert_int_equal(got.qpn, sent.qpn);
 	assert_int_equal(got.psn, sent.psn);
+	assert_int_equal(got.ece.vendor, sent.ece.vendor);
+	assert_int_equal(got.ece.options, sent.ece.options);
 	assert_int_equal(got.rkey, sent.rkey);
 	assert_int_equal(got.rx_addr, sent.rx_addr);
 	assert_int_equal(got.rx_slots, sent.rx_slots);

@@ -62,6 +62,7 @@ static const struct sample samples[] = {
 	{ "rnr_retry", "6", "6", "8" },
 	{ "min_rnr_timer", "1", "1", "32" },
 	{ "start_psn", "0xABCDEF", "11259375", "0x1000000" },
+	{ "use_ece", "on", "on", "2" },
 	{ "rdma_cm", "on", "on", "auto" },
 	{ "wr_api", "off", "off", "both" },
 	{ "gso", "disable", "off", "2" },

@@ -226,6 +226,10 @@ static const struct {
 	{ "-n h -r null --start_psn 1", &bare, "--start_psn has no effect with -r null" },
 	{ "-n h --rdma_cm --start_psn 0", &rdma,
 	  "--start_psn 0 does not go with --rdma_cm on: the connection manager chooses the numbers" },
+	{ "-n h -c UC --use_ece", &rdma, "--use_ece has no effect with -c UC" },
+	{ "-n h -r null --use_ece", &rdma, "--use_ece has no effect with -r null" },
+	{ "-n h --rdma_cm --use_ece", &rdma,
+	  "--use_ece does not go with --rdma_cm on: options are agreed by the control connection" },
 	/* legality */
 	{ "-n h -r ibv -c TCP", &bare, "-c TCP does not go with -r ibv, which takes -c RC, UC or UD" },
 	{ "-n h -r null -c UDP", &bare, "-c UDP does not go with -r null, which takes -c RC, UC or UD" },
