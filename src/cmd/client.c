@@ -49,16 +49,48 @@ int cmd_complain(const struct error *err)
 	return EXIT_FAILED;
 }
 
+/* Asking libfabric takes a moment: only where its answer may decide something. */
+static void look_for_providers(const struct request *request, struct request_host *ret)
+{
+	const struct driver *ofi = driver_find(DRIVER_OFI);
+	const struct spec *spec = &request->spec;
+
+	if (spec->driver != DRIVER_AUTO && spec->driver != DRIVER_OFI)
+		return;
+	if (transport_is_socket(spec->transport) || ret->device_is_rdma)
+		return;
+	if (spec->device[0])
+		ret->device_is_provider = ofi->has_device(spec->device);
+	else if (!ret->has_rdma || spec->driver == DRIVER_OFI || spec->transport != TRANSPORT_AUTO)
+		ret->shm = host_is_local(request->host) && ofi->has_device("shm");
+}
+
+static bool is_open(const struct spec *spec)
+{
+	return spec->driver == DRIVER_AUTO && spec->transport == TRANSPORT_AUTO && !spec->device[0];
+}
+
 static int resolve(struct request *request, struct error *err)
 {
 	const struct driver *ibv = driver_find(DRIVER_IBV);
-	const char *device = request->spec.device;
+	const struct spec *spec = &request->spec;
+	const char *device = spec->device;
+	const bool open = is_open(spec);
 	struct request_host host = { .has_rdma = ibv && ibv->has_device(""),
 				     .device_is_rdma = device[0] && ibv && ibv->has_device(device) };
+	int rc;
 
+	look_for_providers(request, &host);
 	if (getrandom(&host.lot, sizeof(host.lot), 0) < 0)
 		return error_sys(err, -errno, "cannot draw a random number");
-	return request_resolve(request, &host, err);
+	rc = request_resolve(request, &host, err);
+	if (rc == 0 && open && spec->driver == DRIVER_OFI)
+		fprintf(stderr,
+			"fabperf: no RDMA device here: running over libfabric's %s provider (-d chooses another, -c "
+			"TCP "
+			"uses sockets)\n",
+			spec->device);
+	return rc;
 }
 
 static int run(struct client *client, struct error *err)

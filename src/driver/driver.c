@@ -2,12 +2,13 @@
 #include "driver/driver.h"
 #include "driver/ibv.h"
 #include "driver/null.h"
+#include "driver/ofi.h"
 #include "driver/sock.h"
 
 #include <errno.h>
 #include <string.h>
 
-const struct driver *const drivers[] = { &driver_ibv, &driver_sock, &driver_null, NULL };
+const struct driver *const drivers[] = { &driver_ibv, &driver_ofi, &driver_sock, &driver_null, NULL };
 
 const struct driver *driver_find(enum driver_kind kind)
 {

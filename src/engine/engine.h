@@ -89,6 +89,7 @@ struct flow {
 	bool active; /* of a test of both directions: the side that connects */
 	bool sends, receives; /* bandwidth: messages go out, messages show here when they come in */
 	bool idle; /* this side has nothing to do in this test */
+	bool serves; /* this side only polls, so that its driver carries out what the other one asks for */
 	bool yield; /* cores are shared: give way when there is nothing to do */
 	bool block; /* wait() instead of polling */
 	uint32_t repost_step; /* consumed receives are posted again in steps of so many */
@@ -162,6 +163,8 @@ int flow_feed(struct flow *flow);
 void flow_sent_all(struct flow *flow);
 /* Nothing to do right now: spins, yields or sleeps as the flow is set up, at most until its next edge. */
 int flow_idle_wait(struct flow *flow, int64_t now);
+/* The passive side of one-sided verbs where the driver makes progress in its calls only: polls until FLOW_FINISH. */
+int flow_serve(struct flow *flow);
 /* Copies port->err into flow->error and returns its code. */
 int flow_fail(struct flow *flow);
 /* Waits until nothing is outstanding (10 s), posting a signalled message where the tail is unsignalled. */

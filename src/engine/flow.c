@@ -49,6 +49,14 @@ uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint3
 	return rings(spec) * round_up(stride * slots, 64) * spec->qps;
 }
 
+/* The side that is written to takes no part in the messages: nothing there is posted, counted or answered by the program. */
+static bool is_one_sided(const struct flow *flow)
+{
+	const bool ping_pong = flow->spec->metric == METRIC_LAT && latency_is_ping_pong(flow->spec);
+
+	return !ping_pong && !flow->caps.counts_loss && !(spec_verbs(flow->spec) & TWO_SIDED_VERBS);
+}
+
 /* The passive side has no part in it: the device answers alone, or nothing reaches it. */
 static bool is_idle(const struct flow *flow)
 {
@@ -141,9 +149,15 @@ static int check_tests(const struct flow *flow, const struct port_conf *conf, st
 /* What follows from the test at hand alone. */
 static void follow_spec(struct flow *flow)
 {
+	bool one_sided;
+
 	flow->drv->caps(flow->port, &flow->caps);
 	flow->idle = is_idle(flow);
-	flow->receives = flow->spec->bidirectional ? !flow->caps.passive_idle : !flow->active && !flow->idle;
+	one_sided = is_one_sided(flow);
+	flow->receives = (!flow->active || flow->spec->bidirectional) && !flow->idle && !one_sided &&
+			 !(flow->spec->bidirectional && flow->caps.passive_idle);
+	flow->serves =
+		(!flow->active || flow->spec->bidirectional) && !flow->caps.passive_idle && !flow->idle && one_sided;
 	flow->repost_step = (uint32_t)(flow->spec->rx_depth + 3) / 4;
 	flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
 }

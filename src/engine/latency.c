@@ -121,10 +121,7 @@ static int reap(struct flow *flow, struct flow_ep *fep)
 
 static int64_t give_up_at(const struct flow *flow, int64_t now)
 {
-	uint32_t t = flow->spec->transport;
-	bool reliable = t == TRANSPORT_RC || t == TRANSPORT_TCP;
-
-	return reliable ? INT64_MAX : now + LOST_AFTER_NS;
+	return transport_is_reliable(flow->spec->transport) ? INT64_MAX : now + LOST_AFTER_NS;
 }
 
 /* Looks until something arrived or patience ends; a blocking flow sleeps before it looks. */

@@ -186,6 +186,21 @@ int flow_drain(struct flow *flow)
 			 flow->index, (unsigned long long)left);
 }
 
+int flow_serve(struct flow *flow)
+{
+	int rc = 0;
+
+	while (rc >= 0 && flow_command(flow) < FLOW_FINISH) {
+		rc = flow_pump(flow);
+		if (rc == 0)
+			rc = flow_idle_wait(flow, clock_now(flow->clock));
+		if (rc >= 0)
+			rc = meter_check(flow);
+	}
+	meter_close(flow, clock_now(flow->clock));
+	return rc < 0 ? rc : 0;
+}
+
 bool flow_expects_more(struct flow *flow, int64_t now, int64_t *quiet_since)
 {
 	uint64_t expected = atomic_load_explicit(&flow->control->expected, memory_order_relaxed);

@@ -51,6 +51,8 @@ static void carry_out(struct flow *flow)
 		flow->engine->both(flow);
 	else if (flow->active)
 		flow->engine->active(flow);
+	else if (flow->serves)
+		flow_serve(flow);
 	else
 		flow->engine->passive(flow);
 }

@@ -69,10 +69,11 @@ static void collect_facts(const struct run *run, struct facts *ret)
 	first->drv->facts(first->port, ret);
 	mem_facts(first->mem, ret);
 	facts_add(ret, "completionMode", "Completions", "%s",
-		  first->idle    ? "none (the device answers alone)"
-		  : first->block ? "events (sleeping)"
-		  : first->yield ? "polling, giving way on a shared core"
-				 : "polling");
+		  first->idle     ? "none (the device answers alone)"
+		  : first->serves ? "polling for the other side's sake"
+		  : first->block  ? "events (sleeping)"
+		  : first->yield  ? "polling, giving way on a shared core"
+				  : "polling");
 	facts_add_number(ret, "slotsPerQp", "Slots per QP", first->slots);
 	facts_add(ret, "clockDriftPpm", "Clock against kernel's, ppm", "%.3f", clock_drift_ppm(run->conf->clock));
 	if (bad)

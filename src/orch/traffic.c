@@ -151,8 +151,9 @@ static int finish_everywhere(struct watch *w, struct error *err)
 static bool sender_counts(const struct run *run)
 {
 	const struct caps *caps = &run->flows[0].caps;
+	const bool shows = caps->counts_loss || spec_verbs(&run->spec) & TWO_SIDED_VERBS; /* at the receiver */
 
-	return caps->delivery || caps->passive_idle;
+	return caps->delivery || caps->passive_idle || !shows;
 }
 
 /* What this rank has counted for the figure since the flows were opened: of one direction each when there are two. */
@@ -332,7 +333,7 @@ static bool phase_over(const struct watch *w)
 static void reset_control(struct run *run)
 {
 	const struct spec *spec = &run->spec;
-	bool reliable = (spec->transport == TRANSPORT_RC || spec->transport == TRANSPORT_TCP) && spec->null_loss <= 0;
+	bool reliable = transport_is_reliable(spec->transport) && spec->null_loss <= 0;
 
 	atomic_store(&run->control.command, FLOW_RUN);
 	run->control.quiet_ns = reliable ? 0 : QUIET_MIN_NS + 8 * run->rtt_ns;

@@ -17,6 +17,8 @@
 #define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)
 #define SOCKETS   .scope.transports = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
 #define RDMA      .scope.transports = RDMA_TRANSPORTS
+#define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
+#define DEVICES   .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
 #define RELIABLE  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
 #define BW        .scope.metrics = BIT(METRIC_BW)
 #define LAT       .scope.metrics = BIT(METRIC_LAT)
@@ -24,12 +26,15 @@
 #define SERVER    .scope.sides = SIDE_SERVER
 
 #define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD))
+#define OFI_TRANSPORTS  (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
 #define TWO_SIDED       (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
 #define ATOMICS         (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
 
 /* Indexed by the enums of spec.h. */
-static const char *const driver_names[] = { "auto", "ibv", "sock", "null", NULL };
-static const char *const transport_names[] = { "auto", "RC", "UC", "UD", "TCP", "UDP", NULL };
+static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", NULL };
+static const char *const transport_names[] = {
+	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", NULL,
+};
 static const char *const verb_names[] = {
 	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
 };
@@ -60,17 +65,17 @@ const struct option_row option_rows[] = {
 	  .metavar = "HOST", .group = test, .help = "Server's name or address; without it this process is a server" },
 	{ .key = "device", .letter = 'd', .json = "deviceName", .type = OPTION_TEXT, .flags = WIRE,
 	  FIELD(spec.device), .def = "", .unit = "", .metavar = "DEVICE",
-	  .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK), .group = test,
-	  .help = "RDMA device, or network interface for sockets; without it one is chosen" },
+	  DEVICES, .group = test,
+	  .help = "RDMA device, libfabric provider (tcp, shm, tcp:eth0), or interface for sockets; without it one is chosen" },
 	{ .key = "rdma_driver", .letter = 'r', .json = "rdmaDriver", .type = OPTION_ENUM, .flags = WIRE | AUTO,
 	  FIELD(spec.driver), .names = driver_names, .def = "auto", .unit = "", .metavar = "DRIVER", .group = test,
-	  .help = "RDMA verbs, sockets, or a programmed link that checks the figures; auto: as -c and -d ask" },
+	  .help = "RDMA verbs, libfabric, sockets, or a programmed link; auto: as -c and -d ask, ofi where there is no RDMA device" },
 	{ .key = "connection", .letter = 'c', .json = "connectionType", .type = OPTION_ENUM, .flags = WIRE | AUTO,
 	  FIELD(spec.transport), .names = transport_names, .def = "auto", .unit = "", .metavar = "TYPE",
-	  .group = test, .help = "Transport; auto: RC, or TCP with -r sock" },
+	  .group = test, .help = "Transport; auto: RC, TCP with -r sock, RDM with -r ofi" },
 	{ .key = "verb", .letter = 'v', .json = "verb", .type = OPTION_ENUM, .flags = WIRE | AUTO, FIELD(spec.verb),
 	  .names = verb_names, .def = "auto", .unit = "", .metavar = "VERB", .group = test,
-	  .help = "Operation; RC takes all, UC write, write_imm and send, the others send; auto: write where possible" },
+	  .help = "Operation; RC, RDM and MSG take all, UC write, write_imm and send, the others send; auto: write where possible" },
 	{ .key = "metric", .letter = 'm', .json = "metric", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.metric),
 	  .names = metric_names, .def = "bw", .unit = "", .metavar = "METRIC", .group = test,
 	  .help = "Bandwidth with message rate, or latency" },
@@ -79,7 +84,7 @@ const struct option_row option_rows[] = {
 	  .help = "Latency is half of a round trip, or the time from post to own completion, as it always is for read and atomics" },
 	{ .key = "msg_size", .letter = 's', .json = "msgSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.size), .min = 1, .max = GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", .group = test,
-	  .help = "Size of a message; auto: 64Ki (UD and UDP 1Ki) for bandwidth, 8 for latency and atomics" },
+	  .help = "Size of a message; auto: 64Ki (UD, UDP and DGRAM 1Ki) for bandwidth, 8 for latency and atomics" },
 	{ .key = "bidirectional", .letter = 'b', .json = "trafficDirection", .type = OPTION_FLAG, .flags = WIRE,
 	  FIELD(spec.bidirectional), .names = direction_names, .def = "off", .unit = "", .metavar = "", BW,
 	  .group = test, .help = "Both sides send and receive on the same queue pairs; the figure is the sum" },
@@ -126,15 +131,15 @@ const struct option_row option_rows[] = {
 	  FIELD(spec.working_set), .min = 1, .max = 1024 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE",
 	  .group = placing, .help = "Data buffers of each worker; auto: more than one slot per message in flight" },
 	{ .key = "events", .json = "events", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.events),
-	  .def = "auto", .unit = "", .metavar = "on|off", .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK),
+	  .def = "auto", .unit = "", .metavar = "on|off", DEVICES,
 	  .group = placing,
 	  .help = "Sleep until something happens instead of polling; auto: on for bandwidth over sockets" },
 
 	{ .key = "tx_depth", .letter = 't', .json = "txDepth", .type = OPTION_INT, .flags = WIRE | AUTO,
-	  FIELD(spec.tx_depth), .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, BW,
+	  FIELD(spec.tx_depth), .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", QUEUES, BW,
 	  .group = posting, .help = "Messages outstanding per queue pair; auto: 128, fewer from 129 queue pairs on; latency always has one" },
 	{ .key = "rx_depth", .json = "rxDepth", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.rx_depth),
-	  .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, .scope.verbs = TWO_SIDED,
+	  .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", QUEUES, .scope.verbs = TWO_SIDED,
 	  .group = posting, .help = "Receives posted per queue pair; auto: 512, fewer from 33 queue pairs on" },
 	{ .key = "post_batch", .json = "postBatch", .type = OPTION_INT, .flags = WIRE | AUTO,
 	  FIELD(spec.post_batch), .min = 1, .max = 1024, .def = "auto", .unit = "messages", .metavar = "N", BW,
@@ -251,7 +256,7 @@ const struct option_row option_rows[] = {
 	  .unit = "", .metavar = "on|off", CLIENT, .group = launch,
 	  .help = "Start a server when none listens: here directly, elsewhere by ssh; off (or disable): never" },
 	{ .key = "server_device", .json = "serverDevice", .type = OPTION_TEXT, FIELD(server_device), .def = "",
-	  .unit = "", .metavar = "DEVICE", CLIENT, .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK),
+	  .unit = "", .metavar = "DEVICE", CLIENT, DEVICES,
 	  .group = launch, .help = "Device of the server; without it as -d" },
 	{ .key = "server_mem_type", .json = "serverMemoryType", .type = OPTION_ENUM, .flags = AUTO,
 	  FIELD(server_mem), .names = server_mem_names, .def = "auto", .unit = "", .metavar = "TYPE", CLIENT,
@@ -294,12 +299,12 @@ const size_t option_count = sizeof(option_rows) / sizeof(option_rows[0]);
 
 const char *driver_kind_name(uint32_t driver)
 {
-	return driver <= DRIVER_NULL ? driver_names[driver] : "?";
+	return driver < DRIVERS ? driver_names[driver] : "?";
 }
 
 const char *transport_name(uint32_t transport)
 {
-	return transport <= TRANSPORT_UDP ? transport_names[transport] : "?";
+	return transport < TRANSPORTS ? transport_names[transport] : "?";
 }
 
 const char *verb_name(uint32_t verb)

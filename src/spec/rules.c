@@ -5,15 +5,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BW_SIZE     65536
-#define PACKET_SIZE 1024 /* UD and UDP: fits every usual MTU */
+#define PACKET_SIZE 1024 /* UD, UDP and DGRAM: fits every usual MTU */
 #define SMALL_SIZE  8 /* latency, atomics */
 
 #define BW_TX_DEPTH    128
 #define LAT_TX_DEPTH   32 /* one message is under way; the rest are completions not yet reaped */
 #define RX_DEPTH       512
+#define OFI_RX_DEPTH   256 /* what every provider of libfabric has */
 #define RDMA_BATCH     16
 #define RDMA_CALL      (256u * 1024) /* a post of more keeps a software device busy for too long */
 #define DEPTH_OF_ALL   16384
@@ -58,9 +60,9 @@ static int check_words(const struct request *request, struct error *err)
 static int no_rdma(const char *because, struct error *err)
 {
 	return error_set(err, -EINVAL,
-			 "%s%sthis host has no RDMA device: use -c TCP or -c UDP over the network, or -r null to try "
-			 "the program",
-			 because, *because ? " asks for RDMA, but " : "");
+			 "%s asks for an RDMA device, but this host has none: use -r ofi for the same operations over "
+			 "libfabric, or -c TCP or -c UDP for sockets",
+			 because);
 }
 
 static int check_rdma(const struct request *request, const struct request_host *host, struct error *err)
@@ -71,36 +73,58 @@ static int check_rdma(const struct request *request, const struct request_host *
 		return no_rdma(naming_of(request, driver).text, err);
 	if (!host->has_rdma && option_given(request, transport))
 		return no_rdma(naming_of(request, transport).text, err);
-	if (!host->has_rdma)
-		return no_rdma("", err);
 	if (*request->spec.device && !host->device_is_rdma)
 		return error_set(
 			err, -EINVAL,
-			"%s is no RDMA device of this host: name one, or use -c TCP or -c UDP on a network interface",
+			"%s is no RDMA device and no libfabric provider of this host: name one (fi_info -l lists "
+			"providers), or use -c TCP or -c UDP on a network interface",
 			naming_of(request, device).text);
 	return 0;
 }
 
 static enum transport default_transport(uint32_t driver)
 {
-	return driver == DRIVER_SOCK ? TRANSPORT_TCP : TRANSPORT_RC;
+	return driver == DRIVER_SOCK ? TRANSPORT_TCP : driver == DRIVER_OFI ? TRANSPORT_RDM : TRANSPORT_RC;
+}
+
+/* What -c and -d ask for; libfabric also where nothing is asked for and there is no RDMA device. */
+static uint32_t default_driver(const struct spec *spec, const struct request_host *host)
+{
+	if (transport_is_socket(spec->transport))
+		return DRIVER_SOCK;
+	if (spec->transport != TRANSPORT_AUTO && driver_transports(DRIVER_OFI) & (1u << spec->transport))
+		return DRIVER_OFI;
+	if (spec->transport != TRANSPORT_AUTO || host->device_is_rdma)
+		return DRIVER_IBV;
+	if (host->device_is_provider || (!host->has_rdma && !*spec->device))
+		return DRIVER_OFI;
+	return DRIVER_IBV;
+}
+
+/* The provider that is on every machine and has this kind of endpoint; shared memory where both sides are one machine. */
+static const char *default_provider(uint32_t transport, const struct request_host *host)
+{
+	if (transport == TRANSPORT_DGRAM)
+		return "udp";
+	return host->shm && transport == TRANSPORT_RDM ? "shm" : "tcp";
 }
 
 static int resolve_driver(struct request *request, const struct request_host *host, struct error *err)
 {
 	struct spec *const spec = &request->spec;
 
-	if (spec->driver == DRIVER_AUTO && transport_is_socket(spec->transport))
-		spec->driver = DRIVER_SOCK;
-	if (spec->driver == DRIVER_AUTO || spec->driver == DRIVER_IBV) {
+	if (spec->driver == DRIVER_AUTO)
+		spec->driver = default_driver(spec, host);
+	if (spec->driver == DRIVER_IBV) {
 		const int rc = check_rdma(request, host, err);
 
 		if (rc)
 			return rc;
-		spec->driver = DRIVER_IBV;
 	}
 	if (spec->transport == TRANSPORT_AUTO)
 		spec->transport = default_transport(spec->driver);
+	if (spec->driver == DRIVER_OFI && !*spec->device)
+		snprintf(spec->device, sizeof(spec->device), "%s", default_provider(spec->transport, host));
 	return 0;
 }
 
@@ -127,7 +151,8 @@ static void resolve_size(struct spec *spec)
 		return;
 	if (spec->metric == METRIC_LAT || verb_is_atomic(spec->verb))
 		spec->size = SMALL_SIZE;
-	else if (spec->transport == TRANSPORT_UD || spec->transport == TRANSPORT_UDP)
+	else if (spec->transport == TRANSPORT_UD || spec->transport == TRANSPORT_UDP ||
+		 spec->transport == TRANSPORT_DGRAM)
 		spec->size = PACKET_SIZE;
 	else
 		spec->size = BW_SIZE;
@@ -173,9 +198,18 @@ static uint64_t default_batch(const struct spec *spec)
 /* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
 static uint64_t default_cq_mod(const struct spec *spec)
 {
+	if (spec->driver == DRIVER_OFI) /* operations may complete in any order: each for itself */
+		return 1;
 	if (spec->metric == METRIC_LAT && latency_is_ping_pong(spec) && !transport_is_socket(spec->transport))
 		return within(spec->tx_depth / 2, 1, spec->tx_depth);
 	return spec->post_batch;
+}
+
+static uint64_t default_rx_depth(const struct spec *spec)
+{
+	if (!verb_is_two_sided(spec->verb))
+		return 1;
+	return share_of(spec, spec->driver == DRIVER_OFI ? OFI_RX_DEPTH : RX_DEPTH);
 }
 
 /* Sockets have no queues of their own: their depths are what one call carries. */
@@ -192,7 +226,7 @@ static void resolve_depths(struct spec *spec)
 	if (spec->rx_depth == SPEC_AUTO && socket)
 		spec->rx_depth = spec->post_batch;
 	if (spec->rx_depth == SPEC_AUTO)
-		spec->rx_depth = verb_is_two_sided(spec->verb) ? share_of(spec, RX_DEPTH) : 1;
+		spec->rx_depth = default_rx_depth(spec);
 	if (spec->cq_mod == SPEC_AUTO)
 		spec->cq_mod = default_cq_mod(spec);
 }

@@ -15,8 +15,19 @@ struct error;
 #define SPEC_MAX_PERCENTILES 16
 #define SPEC_OPS             16 /* most operations of one iteration */
 
-enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL };
-enum transport { TRANSPORT_AUTO, TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, TRANSPORT_TCP, TRANSPORT_UDP };
+enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL, DRIVER_OFI, DRIVERS };
+enum transport {
+	TRANSPORT_AUTO,
+	TRANSPORT_RC,
+	TRANSPORT_UC,
+	TRANSPORT_UD,
+	TRANSPORT_TCP,
+	TRANSPORT_UDP,
+	TRANSPORT_RDM, /* libfabric's endpoints */
+	TRANSPORT_MSG,
+	TRANSPORT_DGRAM,
+	TRANSPORTS
+};
 enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_ATOMIC_FA, VERB_ATOMIC_CS };
 enum metric { METRIC_BW, METRIC_LAT };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
@@ -39,7 +50,7 @@ struct spec {
 	uint32_t lat_mode; /* enum lat_mode */
 	uint32_t mem; /* enum mem_kind; in a running test this side's */
 	uint32_t hugepages; /* index into the names of its row: off, on, a size */
-	char device[SPEC_NAME]; /* RDMA device or network interface; empty = the driver chooses */
+	char device[SPEC_NAME]; /* RDMA device, libfabric provider or network interface; empty = the driver chooses */
 
 	uint64_t size; /* bytes a message; with a list of operations the largest of them */
 	struct spec_op op[SPEC_OPS]; /* of an iteration, VERB_AUTO behind the last; none: the verb and size above */
@@ -121,6 +132,8 @@ void request_init(struct request *request);
 struct request_host {
 	bool has_rdma; /* this host has an RDMA device */
 	bool device_is_rdma; /* -d names one */
+	bool device_is_provider; /* -d names a provider of libfabric */
+	bool shm; /* the server is this host, and libfabric's shm provider is there */
 	uint32_t lot; /* a random number, for what is drawn by lot */
 };
 int request_resolve(struct request *request, const struct request_host *host, struct error *err);
@@ -141,6 +154,7 @@ int request_admits(const struct request *server, const struct spec *test, struct
 /* Legal verbs of a transport as a bit mask (1 << enum verb); 0 = the transport has none. */
 uint32_t transport_verbs(enum transport transport);
 bool transport_is_socket(enum transport transport);
+bool transport_is_reliable(enum transport transport); /* what was sent arrives, or the run fails */
 
 /* The operations of an iteration, of which there is at least one: the list, or the verb and size. Their number. */
 unsigned spec_ops(const struct spec *spec, struct spec_op ret[SPEC_OPS]);

@@ -14,6 +14,8 @@
 
 static const struct request_host bare = { .has_rdma = false };
 static const struct request_host rdma = { .has_rdma = true };
+static const struct request_host here = { .shm = true };
+static const struct request_host provider = { .device_is_provider = true };
 static const struct request_host rdma_named = { .has_rdma = true, .device_is_rdma = true };
 
 static const struct request_host drawn = { .has_rdma = true, .lot = 0x77abcdef };
@@ -101,6 +103,13 @@ static const struct {
 	{ "-n h -i 1000 -m lat -w 0", &rdma, "iterations=1000 warmup=0" },
 	{ "-n h --warmup_iterations 10", &rdma, "warmup_iterations=10" },
 	{ "-n h -R 10ms", &rdma, "report_interval=10ms" },
+	{ "-n h", &bare, "rdma_driver=ofi connection=RDM device=tcp verb=write tx_depth=128 cq_mod=1 rx_depth=1" },
+	{ "-n h", &here, "rdma_driver=ofi connection=RDM device=shm" },
+	{ "-n h -m lat -v send", &here, "rdma_driver=ofi device=shm tx_depth=32 cq_mod=1 rx_depth=256 events=off" },
+	{ "-n h -r ofi", &rdma, "connection=RDM device=tcp" },
+	{ "-n h -c MSG", &here, "rdma_driver=ofi device=tcp" },
+	{ "-n h -c DGRAM", &here, "rdma_driver=ofi device=udp verb=send msg_size=1Ki" },
+	{ "-n h -d udp", &provider, "rdma_driver=ofi connection=RDM device=udp" },
 	{ "", &bare, "rdma_driver=auto connection=auto msg_size=auto tx_depth=auto" },
 	{ "-C 2,3 --once --port 0", &bare, "num_processes=2 port=0" },
 	{ "-d D -N 1 -c RC -v write -m bw -s 65536 -D 10", &bare, "verb=write msg_size=64Ki" },
@@ -121,7 +130,7 @@ static void defaults_follow(void **state)
 	}
 }
 
-#define NO_RDMA "this host has no RDMA device: use -c TCP or -c UDP over the network, or -r null to try the program"
+#define NO_RDMA "asks for an RDMA device, but this host has none: use -r ofi for the same operations over libfabric"
 
 static const struct {
 	const char *words;
@@ -129,11 +138,13 @@ static const struct {
 	const char *sentence;
 } refused[] = {
 	/* no device */
-	{ "-n h", &bare, NO_RDMA },
-	{ "-n h -c UD", &bare, "-c UD asks for RDMA, but " NO_RDMA },
-	{ "-n h --rdma_driver ibv", &bare, "--rdma_driver ibv asks for RDMA, but " NO_RDMA },
-	{ "-n h -d eth0", &rdma, "-d eth0 is no RDMA device of this host: name one, or use -c TCP or -c UDP on a" },
-	{ "-n h -d eth0 -c RC", &rdma, "-d eth0 is no RDMA device of this host" },
+	{ "-n h -c UD", &bare, "-c UD " NO_RDMA },
+	{ "-n h -c RC -d tcp", &bare, "-c RC " NO_RDMA },
+	{ "-n h --rdma_driver ibv", &bare, "--rdma_driver ibv " NO_RDMA },
+	{ "-n h -d eth0", &rdma,
+	  "-d eth0 is no RDMA device and no libfabric provider of this host: name one (fi_info -l" },
+	{ "-n h -d eth0", &bare, "-d eth0 is no RDMA device and no libfabric provider of this host" },
+	{ "-n h -d eth0 -c RC", &rdma, "-d eth0 is no RDMA device and no libfabric provider of this host" },
 	/* sides */
 	{ "--once -n h", &rdma, "--once has no effect on a client (-n h): it belongs to a server, which has no -n" },
 	{ "--memory_limit 1G -n h", &rdma, "--memory_limit has no effect on a client (-n h)" },
@@ -177,7 +188,7 @@ static const struct {
 	{ "-n h --sock_buf 1M", &rdma,
 	  "--sock_buf has no effect with -c RC (the default): it applies to -c TCP or UDP" },
 	{ "-n h --data_port 1", &rdma, "--data_port has no effect with -c RC" },
-	{ "-n h -c TCP -t 4", &bare, "-t has no effect with -c TCP: it applies to -c RC, UC or UD" },
+	{ "-n h -c TCP -t 4", &bare, "-t has no effect with -c TCP: it applies to -c RC, UC, UD, RDM, MSG or DGRAM" },
 	{ "-n h -c TCP --rx_depth 4", &bare, "--rx_depth has no effect with -c TCP" },
 	{ "-n h -c UDP --cq_mod 4", &bare, "--cq_mod has no effect with -c UDP" },
 	{ "-n h -c TCP --mtu 1024", &bare, "--mtu has no effect with -c TCP" },
@@ -185,7 +196,7 @@ static const struct {
 	{ "-n h -c TCP --ib_port 1", &bare, "--ib_port has no effect with -c TCP" },
 	{ "-n h -c TCP --service_level 1", &bare, "--service_level has no effect with -c TCP" },
 	{ "-n h -r null -S 1", &bare, "-S has no effect with -r null: it applies to -r ibv" },
-	{ "-n h -r null -d x", &bare, "-d has no effect with -r null: it applies to -r ibv or sock" },
+	{ "-n h -r null -d x", &bare, "-d has no effect with -r null: it applies to -r ibv, sock or ofi" },
 	{ "-n h -r null --server_device x", &bare, "--server_device has no effect with -r null" },
 	{ "-n h -r null --events", &bare, "--events has no effect with -r null" },
 	{ "-n h -r null --inline_size 8", &bare, "--inline_size has no effect with -r null" },
@@ -234,6 +245,11 @@ static const struct {
 	{ "-n h -r ibv -c TCP", &bare, "-c TCP does not go with -r ibv, which takes -c RC, UC or UD" },
 	{ "-n h -r null -c UDP", &bare, "-c UDP does not go with -r null, which takes -c RC, UC or UD" },
 	{ "-n h -r sock -c RC", &rdma, "-c RC does not go with -r sock, which takes -c TCP or UDP" },
+	{ "-n h -r ofi -c RC", &rdma, "-c RC does not go with -r ofi, which takes -c RDM, MSG or DGRAM" },
+	{ "-n h -r null -c RDM", &bare, "-c RDM does not go with -r null, which takes -c RC, UC or UD" },
+	{ "-n h -c DGRAM -v write", &bare, "-v write does not go with -c DGRAM, which takes -v send" },
+	{ "-n h -r ofi --cq_mod 2", &bare, "--cq_mod has no effect with -c RDM (the default): it applies to -c RC," },
+	{ "-n h -c MSG -g 3", &bare, "-g has no effect with -c MSG: it applies to -c RC, UC or UD" },
 	{ "-n h -c UC -v read", &bare, "-v read does not go with -c UC, which takes -v write, write_imm or send" },
 	{ "-n h -c UD --verb write", &bare, "--verb write does not go with -c UD, which takes --verb send" },
 	{ "-n h -c TCP -v write", &bare, "-v write does not go with -c TCP, which takes -v send" },
@@ -286,10 +302,13 @@ static void all_combinations_of_transport_and_verb(void **state)
 		[TRANSPORT_UD] = "send",
 		[TRANSPORT_TCP] = "send",
 		[TRANSPORT_UDP] = "send",
+		[TRANSPORT_RDM] = "write write_imm read send atomic_fa atomic_cs",
+		[TRANSPORT_MSG] = "write write_imm read send atomic_fa atomic_cs",
+		[TRANSPORT_DGRAM] = "send",
 	};
 
 	(void)state;
-	for (uint32_t transport = TRANSPORT_RC; transport <= TRANSPORT_UDP; transport++) {
+	for (uint32_t transport = TRANSPORT_RC; transport < TRANSPORTS; transport++) {
 		for (uint32_t verb = VERB_WRITE; verb <= VERB_ATOMIC_CS; verb++) {
 			char words[100], list[100], word[20];
 			struct request request;

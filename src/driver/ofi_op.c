@@ -1,0 +1,221 @@
+/* Prepares an endpoint's operations and posts them: one call of libfabric a message, chosen by the verb. */
+#include "driver/ofi.h"
+
+#include "mem/mem.h"
+
+#include <errno.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdlib.h>
+
+static inline void move_on(struct ofi_ring *ring)
+{
+	ring->next = ring->next + 1 == ring->slots ? 0 : ring->next + 1;
+}
+
+/* --- one message --- */
+
+static ssize_t issue_send(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	(void)to;
+	return fi_send(ep->fid, from, size, ep->desc, ep->dest, &op->context);
+}
+
+static ssize_t issue_write(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	return fi_write(ep->fid, from, size, ep->desc, ep->dest, to, ep->peer.key, &op->context);
+}
+
+static ssize_t issue_write_data(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	return fi_writedata(ep->fid, from, size, ep->desc, ep->ep.index, ep->dest, to, ep->peer.key, &op->context);
+}
+
+static ssize_t issue_read(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	return fi_read(ep->fid, from, size, ep->desc, ep->dest, to, ep->peer.key, &op->context);
+}
+
+/* Adds 1 to the peer's word. */
+static ssize_t issue_add(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	(void)size;
+	return fi_fetch_atomic(ep->fid, &ep->operand[0], 1, ep->operand_desc, from, ep->desc, ep->dest, to,
+			       ep->peer.key, FI_UINT64, FI_SUM, &op->context);
+}
+
+/* Swaps 0 for 1, which is as much work when the word differs. */
+static ssize_t issue_swap(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
+{
+	(void)size;
+	return fi_compare_atomic(ep->fid, &ep->operand[0], 1, ep->operand_desc, &ep->operand[1], ep->operand_desc, from,
+				 ep->desc, ep->dest, to, ep->peer.key, FI_UINT64, FI_CSWAP, &op->context);
+}
+
+static struct ofi_kind kind_of(const struct spec *spec, const struct op *op)
+{
+	struct ofi_kind kind = { .issue = issue_send, .size = op->size, .offset = op->offset };
+
+	if (ofi_with_data(spec, op->verb))
+		kind.issue = issue_write_data;
+	else if (op->verb == VERB_WRITE)
+		kind.issue = issue_write;
+	else if (op->verb == VERB_READ)
+		kind.issue = issue_read;
+	else if (op->verb == VERB_ATOMIC_FA)
+		kind.issue = issue_add;
+	else if (op->verb == VERB_ATOMIC_CS)
+		kind.issue = issue_swap;
+	return kind;
+}
+
+/* --- what repeats --- */
+
+void ofi_queue_free(struct ofi_queue *queue)
+{
+	free(queue->ops);
+	free((void *)queue->idle);
+	*queue = (struct ofi_queue){ 0 };
+}
+
+static int queue_alloc(struct ofi_queue *queue, struct ofi_ep *ep, enum done_kind kind, uint64_t count,
+		       struct error *err)
+{
+	if (queue->count == count) /* of the test before; receives stay posted */
+		return 0;
+	ofi_queue_free(queue);
+	queue->ops = calloc(count, sizeof(*queue->ops));
+	queue->idle = (struct ofi_op **)calloc(count, sizeof(struct ofi_op *));
+	if (!queue->ops || !queue->idle)
+		return error_set(err, -ENOMEM, "no memory for %llu operations", (unsigned long long)count);
+	for (uint32_t i = 0; i < count; i++) {
+		queue->ops[i].ep = ep;
+		queue->ops[i].kind = kind;
+		queue->idle[i] = &queue->ops[i];
+	}
+	queue->count = queue->left = (uint32_t)count;
+	return 0;
+}
+
+static int check_op(const struct ofi_ep *ep, const struct op *op, struct error *err)
+{
+	const uint32_t end = op->offset + op->size;
+
+	if (end <= ep->conf.stride)
+		return 0;
+	return error_set(err, -EINVAL, "%u bytes do not fit in slots of %u bytes", op->size, ep->conf.stride);
+}
+
+static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *err)
+{
+	const struct ofi_port *p = ofi_ep_port(ep);
+	int rc = 0;
+
+	if (!ep->connected)
+		return error_set(err, -ENOTCONN, "endpoint %u is not connected yet", ep->ep.index);
+	for (uint32_t i = 0; rc == 0 && i < work->ops; i++) {
+		ep->kind[i] = kind_of(p->spec, &work->op[i]);
+		rc = check_op(ep, &work->op[i], err);
+	}
+	if (rc)
+		return rc;
+	ep->kinds = work->ops;
+	ep->next = 0;
+	ep->from = (struct ofi_ring){ .slots = ep->conf.tx_slots, .stride = ep->conf.stride };
+	ep->to = (struct ofi_ring){ .slots = ep->conf.rx_slots, .stride = ep->conf.stride };
+	return queue_alloc(&ep->tx, ep, DONE_TX, PORT_MOST(&p->conf, tx_depth), err);
+}
+
+static int prepare_rx(struct ofi_ep *ep, const struct work *work, struct error *err)
+{
+	const struct port_conf *conf = &ofi_ep_port(ep)->conf;
+	const struct op *largest = work_largest(work);
+
+	if (largest->offset + largest->size > ep->conf.stride)
+		return error_set(err, -EINVAL, "messages of %u bytes do not fit in receive slots of %u bytes",
+				 largest->size, ep->conf.stride);
+	ep->bad = 0;
+	ep->rx_room = port_test(conf, 1) ? PORT_MOST(conf, size) : largest->size; /* it may stay for the next test */
+	ep->rx_sizes = 1;
+	ep->rx_size[0] = largest->size;
+	ep->rx_offset = largest->offset;
+	for (uint32_t i = 0; i < work->ops; i++) {
+		if (&work->op[i] != largest)
+			ep->rx_size[ep->rx_sizes++] = work->op[i].size;
+	}
+	ep->into = (struct ofi_ring){ .slots = ep->conf.rx_slots, .stride = ep->conf.stride };
+	return queue_alloc(&ep->rx, ep, DONE_RX, PORT_MOST(conf, rx_depth), err);
+}
+
+int ofi_prepare(struct ep *ep, const struct work *work, struct error *err)
+{
+	return work->kind == WORK_RX ? prepare_rx(ofi_ep_of(ep), work, err) : prepare_tx(ofi_ep_of(ep), work, err);
+}
+
+/* --- posting --- */
+
+static int post_failed(struct ofi_ep *ep, const char *what, ssize_t rc, unsigned done)
+{
+	if (rc == -FI_EAGAIN)
+		return (int)done;
+	return ofi_error(ofi_ep_port(ep), what, (int)rc, &ep->ep.port->err);
+}
+
+/* The next operation of the cycle; behind its last one the slots move on. */
+static inline void advance(struct ofi_ep *ep)
+{
+	if (++ep->next < ep->kinds)
+		return;
+	ep->next = 0;
+	move_on(&ep->from);
+	move_on(&ep->to);
+}
+
+int ofi_post(struct ep *base, unsigned n, unsigned flags)
+{
+	struct ofi_ep *ep = ofi_ep_of(base);
+	uint8_t *const slots = ep->conf.mem->data + ep->conf.tx_offset;
+
+	(void)flags; /* every message completes by itself */
+	n = n < ep->tx.left ? n : ep->tx.left;
+	for (unsigned i = 0; i < n; i++) {
+		const struct ofi_kind *kind = &ep->kind[ep->next];
+		ssize_t rc = kind->issue(ep, ep->tx.idle[ep->tx.left - 1], kind->size,
+					 slots + (size_t)ep->from.next * ep->from.stride + kind->offset,
+					 ep->target + (uint64_t)ep->to.next * ep->to.stride + kind->offset);
+
+		if (__builtin_expect(rc != 0, 0))
+			return post_failed(ep, "posting a message", rc, i);
+		ep->tx.left--;
+		advance(ep);
+	}
+	return (int)n;
+}
+
+/* Without sends nothing takes a receive, unless the provider wants one for each write with data. */
+static inline bool takes_receives(const struct ofi_port *p)
+{
+	return p->write_consumes || spec_verbs(p->spec) & VERB_BIT(VERB_SEND);
+}
+
+/* All receives that are idle, at most n; those of n beyond them belonged to writes, which took none. */
+int ofi_post_rx(struct ep *base, unsigned n)
+{
+	struct ofi_ep *ep = ofi_ep_of(base);
+	uint8_t *const slots = ep->conf.mem->data + ep->conf.rx_offset + ep->rx_offset;
+	unsigned most = n < ep->rx.left ? n : ep->rx.left;
+
+	if (!takes_receives(ofi_ep_port(ep)))
+		return (int)n;
+	for (unsigned i = 0; i < most; i++) {
+		ssize_t rc = fi_recv(ep->fid, slots + (size_t)ep->into.next * ep->into.stride, ep->rx_room, ep->desc,
+				     FI_ADDR_UNSPEC, &ep->rx.idle[ep->rx.left - 1]->context);
+
+		if (__builtin_expect(rc != 0, 0))
+			return post_failed(ep, "fi_recv", rc, i);
+		ep->rx.left--;
+		move_on(&ep->into);
+	}
+	return (int)n;
+}
