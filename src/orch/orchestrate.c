@@ -182,7 +182,8 @@ static int open_flows(struct run *run, struct error *err)
 	run->engine = engine_find((enum metric)run->spec.metric);
 	if (!run->drv || !run->engine)
 		return error_set(err, -EPROTO, "this executable has no such driver or metric");
-	if (rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0)
+	if (rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0 ||
+	    (run->spec.qp_histogram && rank_result_alloc_qps(&run->mine, (uint32_t)run->spec.qps) < 0))
 		return error_set(err, -ENOMEM, "no memory for the results");
 	run->flows = calloc(run->workers, sizeof(*run->flows));
 	if (!run->flows)

@@ -115,6 +115,27 @@ static json_t *worker_loss(const struct rank_result *rank, const struct worker_r
 	return object;
 }
 
+/* A queue pair each of a worker of the side that makes the figure. */
+static json_t *qp_histogram(const struct result *result, const struct rank_result *rank, uint32_t index)
+{
+	struct qp_rates all;
+	json_t *array;
+
+	if (rank != result_authority(result) || !rank_qp_rates(result, rank, &all))
+		return json_null();
+	array = json_array();
+	for (uint32_t qp = 0; worker_has_window(&rank->worker[index]) && qp < rank->worker[index].qp_count; qp++) {
+		const double gbps = rank_qp_gbps(result, rank, index, qp);
+		json_t *object = json_object();
+
+		tree_put(&object, "qpIndex", json_integer(qp));
+		tree_put(&object, "bwGbSec", tree_real(gbps));
+		tree_put(&object, "relativeDeviation", tree_real(qp_deviation(&all, gbps)));
+		tree_append(&array, object);
+	}
+	return array;
+}
+
 static json_t *worker_object(const struct result *result, const struct rank_result *rank, uint32_t index)
 {
 	const struct worker_result *worker = &rank->worker[index];
@@ -130,6 +151,7 @@ static json_t *worker_object(const struct result *result, const struct rank_resu
 	tree_put(&object, "numQps", tree_count(worker->qps));
 	tree_put(&object, "bwResults", rank->active || rank->counts_received ? part_bw(result, &alone) : json_null());
 	tree_put(&object, "latResults", worker_lat(result, worker));
+	tree_put(&object, "qpHistogram", qp_histogram(result, rank, index));
 	tree_put(&object, "totalSent", rank->active ? tree_count(worker->total_sent) : json_null());
 	tree_put(&object, "totalReceived", rank->counts_received ? tree_count(worker->total_received) : json_null());
 	tree_put(&object, "loss", worker_loss(rank, worker));

@@ -43,6 +43,7 @@ void report_terminal(FILE *to, const struct result *result)
 	if (result->measured) {
 		block_figures(&page, result);
 		block_workers(&page, result);
+		block_qps(&page, result);
 		block_notes(&page, result);
 	}
 	block_threshold(&page, result);

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UD_MAX     4096 /* largest MTU; the device's own is the driver's business */
-#define UDP_MAX    65507 /* bytes of payload in an IPv4 datagram */
-#define ATOMIC_LEN 8
-#define MIN_REPORT 10000000 /* ns */
+#define UD_MAX        4096 /* largest MTU; the device's own is the driver's business */
+#define UDP_MAX       65507 /* bytes of payload in an IPv4 datagram */
+#define ATOMIC_LEN    8
+#define MIN_REPORT    10000000 /* ns */
+#define HISTOGRAM_QPS 262144
 
 /* --- scope --- */
 
@@ -258,6 +259,19 @@ static int check_cores(const struct request *request, int row, const char *text,
 			 naming_of(request, ROW(spec.workers)).text);
 }
 
+/* The counts of all queue pairs travel in one message. */
+static int check_histogram(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+
+	if (!spec->qp_histogram || spec->qps * spec->workers <= HISTOGRAM_QPS)
+		return 0;
+	return error_set(err, -EINVAL, "%s takes at most %d queue pairs: %s for each of %s are %llu",
+			 name_of(request, ROW(spec.qp_histogram)).text, HISTOGRAM_QPS,
+			 naming_of(request, ROW(spec.qps)).text, naming_of(request, ROW(spec.workers)).text,
+			 (unsigned long long)(spec->qps * spec->workers));
+}
+
 int request_check_values(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -271,6 +285,8 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = check_cores(request, ROW(spec.cores), spec->cores, err);
 	if (rc == 0)
 		rc = check_cores(request, ROW(server_cores), request->server_cores, err);
+	if (rc == 0)
+		rc = check_histogram(request, err);
 	if (rc == 0)
 		rc = request_check_rdma(request, err);
 	if (rc == 0 && spec->report_interval_ns > 0 && spec->report_interval_ns < MIN_REPORT)

@@ -152,6 +152,16 @@ struct rate rank_rate(const struct result *result, const struct rank_result *ran
 /* The figure: the rate of the side that counts; of two directions the sum of both. */
 struct rate result_rate(const struct result *result);
 
+/* How even a side's queue pairs were, each in its worker's window (spec.qp_histogram). */
+struct qp_rates {
+	uint64_t count; /* queue pairs of all workers */
+	double mean, largest; /* 10^9 bit/s */
+};
+bool rank_qp_rates(const struct result *result, const struct rank_result *rank,
+		   struct qp_rates *ret); /* false when they were not kept, or no worker took a window */
+double rank_qp_gbps(const struct result *result, const struct rank_result *rank, uint32_t worker, uint32_t qp);
+double qp_deviation(const struct qp_rates *all, double gbps); /* from the mean, percent; NAN when nothing was counted */
+
 /* Whether this worker took a window; what took none has neither counts nor CPU time. */
 bool worker_has_window(const struct worker_result *worker);
 

@@ -91,6 +91,7 @@ struct spec {
 
 	double percentiles[SPEC_MAX_PERCENTILES]; /* to report, ascending, 0-terminated when fewer */
 	double bw_threshold, lat_threshold; /* Gb/s, us; 0 = none */
+	bool qp_histogram; /* the rate of each queue pair is reported */
 	int64_t report_interval_ns; /* live lines; 0 = none */
 };
 

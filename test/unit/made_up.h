@@ -143,6 +143,34 @@ static inline void make_both(struct result *result)
 	}
 }
 
+/* 3 workers of 32 queue pairs, of which one is slow and one fast. */
+static inline void make_qps(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_WRITE, METRIC_BW, 4096);
+	request.spec.qp_histogram = true;
+	request.spec.qps = 32;
+	make(result, &request, 3);
+	result->rank[0].delivery = true;
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(rank_result_alloc_qps(&result->rank[i], 32), 0);
+	for (unsigned w = 0; w < 3; w++) {
+		struct worker_result *worker = &result->rank[0].worker[w];
+		uint64_t sum = 0;
+
+		worker->qps = 32;
+		for (unsigned qp = 0; qp < 32; qp++) {
+			const bool slow = w == 1 && qp == 7, fast = w == 2 && qp == 31;
+
+			worker->qp[qp].sent[0] = 100 + qp;
+			worker->qp[qp].sent[1] = 100 + qp + (slow ? 30000 : fast ? 80000 : 60000 + 10 * qp);
+			sum += worker->qp[qp].sent[1] - worker->qp[qp].sent[0];
+		}
+		count(worker, true, sum);
+	}
+}
+
 static inline void make_lat(struct result *result)
 {
 	struct request request;

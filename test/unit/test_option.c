@@ -76,6 +76,7 @@ static const struct sample samples[] = {
 	{ "percentiles", "25,50,99.9999", "25,50,99.9999", "50,50" },
 	{ "bw_threshold", "92.5", "92.5", "-1" },
 	{ "lat_threshold", "3", "3", "3us" },
+	{ "qp_histogram", "on", "on", "maybe" },
 	{ "json", "out.json", "out.json", "a\nb" },
 	{ "print_json_results", "on", "on", "2" },
 	{ "non_interactive", "on", "on", "perhaps" },

@@ -25,6 +25,7 @@ static const struct golden {
 	{ "late_tcp", make_late_tcp },
 	{ "many_workers", make_many_workers },
 	{ "both", make_both },
+	{ "qps", make_qps },
 };
 
 /* --- comparing --- */
