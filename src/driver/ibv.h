@@ -119,6 +119,7 @@ struct ib_ep {
 	uint32_t rx_bytes; /* byte_len of a good message */
 	ib_emitter *emit; /* ibv_wr_* */
 	uint64_t bad; /* messages of a wrong length */
+	uint32_t refused, refused_at; /* how often in a row an empty queue took nothing, and its head then */
 	/* cold */
 	struct {
 		uint32_t bytes;
@@ -239,6 +240,9 @@ static inline uint64_t ib_area_next(const struct ib_area *area, uint64_t addr)
 	addr += area->step;
 	return addr < area->end ? addr : addr - area->bytes;
 }
+
+/* A post was refused for want of room, and completions may make some; an empty queue that goes on refusing never has any. */
+bool ib_ring_is_full(struct ib_ep *ep, int code);
 
 /* The n requests from the head on were posted. */
 void ib_ring_advance(struct ib_ep *ep, uint32_t n);

@@ -256,7 +256,7 @@ static int connect_ud(struct ib_ep *ep, struct rdma_cm_id *id, int64_t deadline_
 		return rc;
 	ep->peer.qpn = event->param.ud.qp_num;
 	ep->peer.qkey = event->param.ud.qkey;
-	rdma_ack_cm_event(event);
+	ib_cm_ack(p, event);
 	return ib_qp_ready_ud(ep, err);
 }
 
@@ -322,7 +322,7 @@ static int connect_passive(struct ib_ep *ep, int64_t deadline_ns, struct error *
 			return rc;
 		id = event->id;
 		wanted = is_for(event, ep);
-		rdma_ack_cm_event(event);
+		ib_cm_ack(p, event);
 		if (wanted) {
 			p->cm->ids[ep->ep.index] = id;
 			rc = accept_request(ep, id, err);

@@ -17,6 +17,8 @@ struct ib_cm {
 /* The call that just failed left its reason in errno. */
 int ib_cm_failed(const struct ib_port *p, const char *call, const char *what, struct error *err);
 
+void ib_cm_ack(const struct ib_port *p, struct rdma_cm_event *event);
+
 /*
  * The next event of a type that concerns id (NULL: a listener's); the caller acknowledges it. What comes in between
  * (the passive end's ESTABLISHED of endpoints before) is taken and forgotten.

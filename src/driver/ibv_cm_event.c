@@ -11,6 +11,13 @@ int ib_cm_failed(const struct ib_port *p, const char *call, const char *what, st
 	return ib_fail(err, errno, call, "rdma_cm on %s: %s", p->name, what);
 }
 
+void ib_cm_ack(const struct ib_port *p, struct rdma_cm_event *event)
+{
+	errno = 0;
+	if (rdma_ack_cm_event(event))
+		ib_kept(p, errno ? errno : EIO, "rdma_ack_cm_event", "an rdma_cm event");
+}
+
 /*
  * Both ends connect at the same time and a peer that failed sends no event: it tells so over the control connection,
  * once this end is back there.
@@ -74,7 +81,7 @@ int ib_cm_wait(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma_c
 		if (id && event->id == id && is_failure(event->event))
 			rc = error_set(err, -ECONNREFUSED, "rdma_cm on %s: %s (status %d) instead of %s", p->name,
 				       rdma_event_str(event->event), event->status, rdma_event_str(want));
-		rdma_ack_cm_event(event);
+		ib_cm_ack(p, event);
 		if (rc)
 			return rc;
 	}
@@ -87,6 +94,6 @@ int ib_cm_expect(const struct ib_port *p, const struct rdma_cm_id *id, enum rdma
 	int rc = ib_cm_wait(p, id, want, deadline_ns, &event, err);
 
 	if (!rc)
-		rdma_ack_cm_event(event);
+		ib_cm_ack(p, event);
 	return rc;
 }

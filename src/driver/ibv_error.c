@@ -8,34 +8,33 @@
 
 static const char *hint(enum ibv_wc_status status)
 {
-	switch (status) {
-	case IBV_WC_LOC_LEN_ERR:
-		return "a message was longer than the receive posted for it";
-	case IBV_WC_LOC_PROT_ERR:
-		return "a buffer of this side is not registered for what was asked";
-	case IBV_WC_REM_INV_REQ_ERR:
-		return "the peer's device does not allow this operation, or the message is longer than its receive";
-	case IBV_WC_REM_ACCESS_ERR:
-		return "the peer's memory is not registered for it, or its address or key is wrong";
-	case IBV_WC_REM_OP_ERR:
-		return "the peer's device could not carry it out";
-	case IBV_WC_RETRY_EXC_ERR:
-		return "the peer is gone, or its GID, path MTU or priority flow control does not match: see "
-		       "--gid_index, --mtu, "
-		       "--qp_timeout";
-	case IBV_WC_RNR_RETRY_EXC_ERR:
-		return "the peer posts receives too slowly: raise --rx_depth or --rnr_retry";
-	case IBV_WC_LOC_QP_OP_ERR:
-		return "the device could not carry out the work request";
-	case IBV_WC_WR_FLUSH_ERR:
-		return "the queue pair went into the error state before";
-	case IBV_WC_REM_ABORT_ERR:
-		return "the peer's device gave up";
-	case IBV_WC_FATAL_ERR:
-		return "the device failed: see the kernel's log";
-	default:
-		return "see the device's documentation";
-	}
+	static const char *const hints[] = {
+		[IBV_WC_LOC_LEN_ERR] = "a message was longer than the receive posted for it",
+		[IBV_WC_LOC_QP_OP_ERR] = "the device could not carry out the work request",
+		[IBV_WC_LOC_PROT_ERR] = "a buffer of this side is not registered for what was asked",
+		[IBV_WC_WR_FLUSH_ERR] = "the queue pair went into the error state before",
+		[IBV_WC_MW_BIND_ERR] = "the device could not change a memory region",
+		[IBV_WC_BAD_RESP_ERR] = "the peer's device answered something else than was asked",
+		[IBV_WC_LOC_ACCESS_ERR] = "a buffer of this side is not registered for what the peer wrote",
+		[IBV_WC_REM_INV_REQ_ERR] =
+			"the peer's device does not allow this operation, or the message is longer than its receive",
+		[IBV_WC_REM_ACCESS_ERR] = "the peer's memory is not registered for it, or its address or key is wrong",
+		[IBV_WC_REM_OP_ERR] = "the peer's device could not carry it out",
+		[IBV_WC_RETRY_EXC_ERR] =
+			"the peer is gone, or GID, path MTU or flow control do not match: see --gid_index, --mtu",
+		[IBV_WC_RNR_RETRY_EXC_ERR] = "the peer posts receives too slowly: raise --rx_depth or --rnr_retry",
+		[IBV_WC_REM_ABORT_ERR] = "the peer's device gave up",
+		[IBV_WC_RESP_TIMEOUT_ERR] = "the peer's device answered too late: see --qp_timeout",
+	};
+	const char *text = (size_t)status < sizeof(hints) / sizeof(*hints) ? hints[status] : NULL;
+
+	return text ? text : "the device failed: see the kernel's log";
+}
+
+/* What a queue pair meets when the peer's has failed: the peer knows why. */
+static bool is_consequence(enum ibv_wc_status status)
+{
+	return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_RNR_RETRY_EXC_ERR || status == IBV_WC_WR_FLUSH_ERR;
 }
 
 /* A queue pair in the error state flushes everything: the first entry that is not a flush tells why. */
@@ -61,8 +60,9 @@ int ib_wc_error(struct ib_port *p, const struct ibv_wc *first)
 
 	if (wc->vendor_err)
 		snprintf(vendor, sizeof(vendor), ", vendor error 0x%x", wc->vendor_err);
-	error_set(&p->port.err, -EIO, "%s %s on %s QP %u failed: %s%s (%s)", transport_name(p->spec->transport), what,
-		  p->name, p->eps[wc->wr_id >> 32].qp->qp_num, ibv_wc_status_str(wc->status), vendor, hint(wc->status));
+	error_set(&p->port.err, is_consequence(wc->status) ? -ECONNRESET : -EIO, "%s %s on %s QP %u failed: %s%s (%s)",
+		  transport_name(p->spec->transport), what, p->name, p->eps[wc->wr_id >> 32].qp->qp_num,
+		  ibv_wc_status_str(wc->status), vendor, hint(wc->status));
 	return p->port.err.code;
 }
 

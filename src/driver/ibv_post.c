@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#define REFUSED_MAX (1u << 20) /* posts that an empty queue may refuse in a row */
+
 static inline uint32_t wrapped(uint32_t at, uint32_t len)
 {
 	return at < len ? at : at - len;
@@ -27,6 +29,16 @@ void ib_ring_advance(struct ib_ep *ep, uint32_t n)
 		move_on(ep, ep->tx_head, n);
 	ep->tx_head = wrapped(ep->tx_head + n, ep->tx_len);
 	ep->tx_free -= n;
+}
+
+bool ib_ring_is_full(struct ib_ep *ep, int code)
+{
+	if (code != ENOMEM && code != -ENOMEM)
+		return false;
+	if (ep->tx_free < ib_ep_port(ep)->tx_depth || ep->refused_at != ep->tx_head)
+		ep->refused = 0;
+	ep->refused_at = ep->tx_head;
+	return ++ep->refused < REFUSED_MAX;
 }
 
 /* How many requests from head on stand before the one that was refused. */
@@ -61,12 +73,11 @@ int ib_ring_post(struct ep *base, unsigned n, unsigned flags)
 	rc = ibv_post_send(ep->qp, &ep->tx[ep->tx_head].wr, &bad);
 	last->wr.next = next;
 	last->wr.send_flags = last_flags;
-	if (__builtin_expect(rc != 0, 0)) {
+	if (__builtin_expect(rc != 0, 0))
 		n = tx_before(ep, bad);
-		if (rc != ENOMEM && rc != -ENOMEM)
-			return ib_post_error(ep, "ibv_post_send", rc);
-	}
 	ib_ring_advance(ep, n);
+	if (__builtin_expect(rc != 0, 0) && !ib_ring_is_full(ep, rc))
+		return ib_post_error(ep, "ibv_post_send", rc);
 	return (int)n;
 }
 
@@ -95,13 +106,8 @@ int ib_ring_post_rx(struct ep *base, unsigned n)
 	last->wr.next = NULL;
 	rc = ibv_post_recv(ep->qp, &ep->rx[ep->rx_head].wr, &bad);
 	last->wr.next = next;
-	if (__builtin_expect(rc != 0, 0)) {
-		uint32_t at = bad ? (uint32_t)((struct ib_rx_slot *)bad - ep->rx) : ep->rx_head;
-
-		n = wrapped(at + ep->rx_len - ep->rx_head, ep->rx_len);
-		if (rc != ENOMEM && rc != -ENOMEM)
-			return ib_post_error(ep, "ibv_post_recv", rc);
-	}
+	if (__builtin_expect(rc != 0, 0)) /* no more is posted than the queue holds: it can't be full */
+		return ib_post_error(ep, "ibv_post_recv", rc);
 	if (ep->rx_local.step)
 		move_on_rx(ep, n);
 	ep->rx_head = wrapped(ep->rx_head + n, ep->rx_len);

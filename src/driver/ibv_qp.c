@@ -83,18 +83,25 @@ static int try_create(struct ib_port *p, bool wr_api, uint32_t inline_size)
 	struct ibv_qp *qp = create(p, wr_api, inline_size, &granted);
 
 	if (!qp)
-		return errno ? -errno : -EIO;
+		return errno ? -errno : -EINVAL;
 	ib_kept(p, ibv_destroy_qp(qp), "ibv_destroy_qp", "a queue pair");
 	p->wr_api = wr_api;
 	p->inline_max = granted < inline_size ? granted : inline_size;
 	return 0;
 }
 
+/* The device cannot, and is asked for less; any other answer is a failure. */
+static bool may_do_less(int rc)
+{
+	return rc == -EINVAL || rc == -ENOMEM || rc == -ENOSPC || rc == -E2BIG || rc == -ENOSYS || rc == -EOPNOTSUPP ||
+	       rc == -EPROTONOSUPPORT;
+}
+
 static int probe_api(struct ib_port *p, bool wr_api, uint32_t inline_size)
 {
 	int rc = try_create(p, wr_api, inline_size);
 
-	return rc && inline_size ? try_create(p, wr_api, 0) : rc;
+	return may_do_less(rc) && inline_size ? try_create(p, wr_api, 0) : rc;
 }
 
 /* What the device takes when it has refused a size: only asked for the sentence. */
@@ -149,17 +156,20 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 {
 	uint32_t want = inline_wanted(p);
 	bool asked = p->spec->inline_size != SPEC_AUTO;
+	const char *call = "ibv_create_qp_ex";
 	int rc = -EOPNOTSUPP;
 
 	if (p->spec->post_api != CHOICE_OFF)
 		rc = probe_api(p, true, want);
-	if (rc && p->spec->post_api == CHOICE_ON)
+	if (may_do_less(rc) && p->spec->post_api == CHOICE_ON)
 		return ib_fail(err, rc, "ibv_create_qp_ex",
 			       "RDMA device %s makes no queue pair for ibv_wr_* calls: leave --wr_api out", p->name);
-	if (rc)
+	if (may_do_less(rc)) {
+		call = "ibv_create_qp";
 		rc = probe_api(p, false, want);
+	}
 	if (rc)
-		return ib_fail(err, rc, "ibv_create_qp",
+		return ib_fail(err, rc, call,
 			       "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding",
 			       p->name, transport_name(p->spec->transport), p->tx_depth, p->rx_depth);
 	if (asked && p->inline_max < want)

@@ -140,7 +140,7 @@ int ib_ring_post_wr(struct ib_ep *ep, unsigned n, unsigned flags)
 	}
 	rc = ibv_wr_complete(qpx); /* all or nothing */
 	if (__builtin_expect(rc != 0, 0))
-		return rc == ENOMEM ? 0 : ib_post_error(ep, "ibv_wr_complete", rc);
+		return ib_ring_is_full(ep, rc) ? 0 : ib_post_error(ep, "ibv_wr_complete", rc);
 	ib_ring_advance(ep, n);
 	return (int)n;
 }

@@ -30,8 +30,7 @@ static int unpack(const struct buf *from, struct error *ret, struct error *err)
 	return 0;
 }
 
-/* A rank that only met another's silence or refusal does not know why. */
-static bool is_consequence(const struct error *error)
+bool comm_consequence(const struct error *error)
 {
 	return error->code == -ETIMEDOUT || error->code == -ECONNREFUSED || error->code == -ECONNRESET;
 }
@@ -48,7 +47,7 @@ static int judge(const struct comm *comm, const struct buf *all, struct error *r
 		rc = unpack(&all[i], &next, err);
 		if (i && next.code)
 			error_prefix(&next, "host '%s'", comm->peer_name);
-		if (next.code && (!verdict.code || (is_consequence(&verdict) && !is_consequence(&next))))
+		if (next.code && (!verdict.code || (comm_consequence(&verdict) && !comm_consequence(&next))))
 			verdict = next;
 	}
 	if (!rc)

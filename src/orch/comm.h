@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -109,6 +110,8 @@ static inline void comm_close(struct comm *comm)
  * connection gives way to a higher rank's failure of another kind: it is likely that one's consequence.
  */
 int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *err);
+/* A rank that only met another's silence or refusal does not know why. */
+bool comm_consequence(const struct error *error);
 
 /* --- Two ranks joined by one TCP connection (comm_tcp.c): rank 0 = client, rank 1 = server. --- */
 

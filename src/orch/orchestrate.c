@@ -231,12 +231,19 @@ static int end_flows(struct run *run, struct error *err)
 /* What went wrong on any rank, or who interrupted, decides how the run ended. */
 static int judge(const struct run *run, struct result *result, struct error *err)
 {
+	const struct error *first = NULL;
+	unsigned who = 0;
+
 	for (unsigned i = 0; i < run->comm->size; i++) {
 		const struct error *e = &result->rank[i].error;
 
-		if (e->code)
-			return error_set(err, e->code, "%s: %s", i ? run->comm->peer_name : "this host", e->text);
+		if (e->code && (!first || (comm_consequence(first) && !comm_consequence(e)))) {
+			first = e;
+			who = i;
+		}
 	}
+	if (first)
+		return error_set(err, first->code, "%s: %s", who ? run->comm->peer_name : "this host", first->text);
 	if (run->interrupted) {
 		result->status = RUN_INTERRUPTED;
 		result->error = run->stop;

@@ -57,7 +57,7 @@
 	CALL(rdma_accept, cm_passive)          \
 	CALL(rdma_establish, cm_active)        \
 	CALL(rdma_reject, never)               \
-	CALL(rdma_ack_cm_event, never)         \
+	CALL(rdma_ack_cm_event, end_cm)        \
 	CALL(rdma_destroy_id, end_cm)
 /* clang-format on */
 

@@ -192,7 +192,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	int code = fails(CALL_rdma_ack_cm_event);
+	int code = fails_to_end(CALL_rdma_ack_cm_event, event);
 
 	if (code) {
 		errno = code;

@@ -1,4 +1,5 @@
 """Fixtures that run the executable on the stand-in RDMA device, each side with faults of its own."""
+import itertools
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from double.runs import Outcome, calls
+from double.runs import Outcome
 
 
 @pytest.fixture(scope='session')
@@ -30,40 +31,43 @@ def fabric():
 
 @pytest.fixture
 def environment(library, fabric):
-    """environment(faults) → variables that put a process onto the stand-in device."""
-    def call(faults=''):
+    """environment(faults, folder=fabric) → variables that put a process onto the stand-in device."""
+    def call(faults='', folder=fabric):
         sanitizer = os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'
-        if any(f'fail={name}:' in faults for name in calls('end', 'end_ud', 'end_events', 'end_cm', 'end_device')):
-            sanitizer += ':detect_leaks=0'  # what the device refuses to end cannot but stay
         return {'LD_PRELOAD': str(library), 'LD_BIND_NOW': '1', 'FABPERF_DOUBLE': faults,
-                'FABPERF_DOUBLE_DIR': str(fabric), 'ASAN_OPTIONS': sanitizer.lstrip(':')}
+                'FABPERF_DOUBLE_DIR': str(folder), 'ASAN_OPTIONS': sanitizer.lstrip(':')}
     return call
 
 
-def side_counts(fabric):
-    """Counts of the client, whose process is the run itself, and of the server."""
-    return {int(path.stem.split('-')[1]): json.loads(path.read_text()) for path in fabric.glob('count-*.json')}
+def side_counts(folder):
+    """Counts of each process that had a device open, by its number."""
+    return {int(path.stem.split('-')[1]): json.loads(path.read_text()) for path in folder.glob('count-*.json')}
 
 
 @pytest.fixture
 def double(start, fabperf, free_port, fabric, environment, tmp_path, root):
-    """double(words, client='', server='', both='', timeout=15) → Outcome of a run against a server started here."""
+    """double(words, client='', server='', both='', timeout=15) → Outcome of a run with its server; many may be
+    under way in threads, each with a fabric of its own."""
     schema = json.loads((root / 'docs' / 'result.schema.json').read_text())
+    numbers = itertools.count()
 
     def call(words, client='', server='', both='', timeout=15):
         def joined(own):
             return ','.join(text for text in (both, own) if text)
 
-        wrapper = tmp_path / 'server'
+        number = next(numbers)
+        folder = fabric / str(number)
+        folder.mkdir()
+        wrapper = tmp_path / f'server-{number}'
         wrapper.write_text(f'#!/bin/sh\nFABPERF_DOUBLE="{joined(server)}" exec {fabperf} "$@"\n')
         wrapper.chmod(0o755)
         process = start(*words, '-n', 'localhost', '--port', free_port(), '--server_exe', wrapper,
-                        env=environment(joined(client)))
+                        env=environment(joined(client), folder))
         pid = process.pid
         result = process.wait(timeout)
         if '--print_json_results' in words:
             jsonschema.validate(json.loads(result.stdout), schema)
-        counts = side_counts(fabric)
+        counts = side_counts(folder)
         own = counts.pop(pid, {})
         return Outcome(result.rc, result.stdout, result.stderr, own, next(iter(counts.values()), {}))
     return call

@@ -1,13 +1,10 @@
-"""Queue pairs connected by rdma_cm: they carry the same traffic, each call fails in turn, each refusal is named."""
-import os
-
+"""Queue pairs connected by rdma_cm: they carry the same traffic, each refusal is named."""
 import pytest
 
-from double.runs import calls, check_bandwidth, options
+from double.runs import check_bandwidth, options
 
 CM = ('--rdma_cm', 'on')
 WRITE = options('RC', 'write', 'bw', *CM)
-BOTH = calls('cm')
 
 
 @pytest.mark.parametrize('connection, verb', [('RC', 'write'), ('RC', 'send'), ('RC', 'read'), ('RC', 'atomic_fa'),
@@ -42,18 +39,6 @@ def test_knobs_are_read_back(double):
 
 def test_unreliable_connection(refused):
     refused(options('UC', 'write', 'bw', *CM), 'rdma_cm', 'UC', 'RC')
-
-
-@pytest.mark.parametrize('side, name', [('client', name) for name in [*BOTH, *calls('cm_active')]] +
-                         [('server', name) for name in [*BOTH, *calls('cm_passive')]])
-def test_failures(refused, side, name):
-    refused(WRITE, name, os.strerror(5), 'double0', **{side: f'fail={name}:EIO'})
-
-
-@pytest.mark.parametrize('name', calls('end_cm'))
-def test_ending(double, name):
-    outcome = double([*WRITE, '--print_json_results'], client=f'fail={name}:EBUSY')
-    assert outcome.rc in (0, 1) and len(outcome.stderr.splitlines()) <= 1, outcome
 
 
 @pytest.mark.parametrize('fault, event', [
