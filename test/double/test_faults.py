@@ -37,6 +37,7 @@ CODES = ('ENOMEM', 'EINVAL', 'EIO', 'EPERM', 'EBUSY', 'EMFILE')
 ORDINARY = {
     'ibv_get_device_list': CODES,  # asked for again when one is opened
     'ibv_query_qp': CODES,  # what it does not tell is absent from the report
+    'ibv_query_ece': CODES,  # the last one, for the report
     'ibv_create_qp': ('ENOMEM', 'EINVAL'),  # less inline data is tried, and the other way to post
     'ibv_create_qp_ex': ('ENOMEM', 'EINVAL'),
     'ibv_post_send': ('ENOMEM',),  # the queue is full
@@ -108,11 +109,11 @@ def complaint(outcome, call, text):
     return None
 
 
-def failing(double, words, fault):
+def failing(double, words, fault, both):
     """Runs with one fault → a line when it did not end as it should, or None."""
     side, call, code, n = fault
     try:
-        outcome = double(words, timeout=20, **{side: f'fail={call}:{code}:{n}'})
+        outcome = double(words, both=both, timeout=20, **{side: f'fail={call}:{code}:{n}'})
     except AssertionError as trouble:
         return f'{fault}: {trouble}'
     reached = getattr(outcome, side).get('calls', {}).get(call, n) >= n
@@ -123,11 +124,12 @@ def failing(double, words, fault):
 
 
 def check(double, seen, words, workers):
-    clean = double(words)
+    both = 'ece=accept' if '--use_ece' in words else ''
+    clean = double(words, both=both)
     assert clean.rc == 0 and clean.client and clean.server, clean
     faults = list(plan(clean, seen))
     with ThreadPoolExecutor(workers) as pool:
-        wrong = [line for line in pool.map(lambda fault: failing(double, words, fault), faults) if line]
+        wrong = [line for line in pool.map(lambda fault: failing(double, words, fault, both), faults) if line]
     assert not wrong, f'{len(wrong)} of {len(faults)}:\n' + '\n'.join(wrong)
 
 
