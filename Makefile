@@ -15,6 +15,7 @@ all: $(BUILD)/build.ninja
 		{ cat $(BUILD)/setup.log; false; }
 	@mv $(BUILD)/sources.new $(BUILD)/sources.list
 	@ninja -C $(BUILD) --quiet
+	@ln -sf fabperf $(BUILD)/qperf
 
 $(BUILD)/build.ninja:
 	@command -v meson ninja >/dev/null || { echo 'make: meson and ninja are needed to build; "make deps" installs them' >&2; exit 1; }

@@ -1,10 +1,11 @@
-/* Reads the command line and hands the request to the client or the server. */
+/* Reads the command line and hands the request to the client or the server, or its words to the command they name. */
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cmd/cmd.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 int main(int argc, char **argv)
 {
@@ -13,6 +14,10 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write, */
 	signal(SIGXFSZ, SIG_IGN); /* so is a file that may grow no further */
+	if (cmd_is_qperf(argv[0]))
+		return cmd_qperf(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "qperf"))
+		return cmd_qperf(argc - 2, argv + 2);
 	request_init(&request);
 	if (cli_parse(argc - 1, argv + 1, &request, &err) < 0)
 		return cmd_complain(&err);

@@ -5,6 +5,7 @@
 #include "spec/spec.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define EXIT_DONE        0
 #define EXIT_FAILED      1
@@ -13,6 +14,10 @@
 
 int cmd_client(struct request *request);
 int cmd_server(struct request *request);
+
+/* qperf's command line, without the program's name. */
+int cmd_qperf(int count, char *const *words);
+bool cmd_is_qperf(const char *path); /* whether this executable was started under that name */
 
 struct error;
 /* "fabperf: sentence" on stderr; returns EXIT_FAILED. */

@@ -1,0 +1,368 @@
+/* The loops of the socket tests: streams and datagrams, one way and ping-pong. */
+#include "qperf/socket.h"
+
+#include "driver/seq.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK      (256u << 10) /* a stream's receiver takes up to so much at once */
+#define LOST_NS    100000000LL /* a datagram without an answer for so long is lost */
+#define STREAM_MAX (1u << 30)
+#define QUIET_NS   500000000LL /* by count: nothing has come for so long, the rest is lost */
+#define WIDE       8u /* bytes of a datagram's number where there is room, */
+#define NARROW     4u /* else these; in smaller ones one */
+
+struct loop {
+	struct qperf_run *run;
+	int fd, flags;
+	uint8_t *buf;
+	uint32_t size; /* bytes a message */
+	uint64_t limit; /* messages; UINT64_MAX: by time */
+};
+
+/* A call got nothing: 0 when that may pass, else the test is over. */
+static bool passes(struct loop *l)
+{
+	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || (l->run->test->family == FAMILY_RDS);
+}
+
+/* What touches the data keeps the compiler from leaving it out. */
+static void access_data(const uint8_t *data, size_t len)
+{
+	volatile uint64_t word;
+
+	for (size_t i = 0; i + sizeof(word) <= len; i += sizeof(word))
+		memcpy((void *)&word, data + i, sizeof(word));
+}
+
+/* The other end has closed: it has ended, or it has died, which the control connection will tell. */
+static void closed(struct loop *l)
+{
+	l->run->over = true;
+	qperf_stat_end(&l->run->stat, l->run->clock);
+}
+
+static bool is_datagram(const struct loop *l)
+{
+	return l->run->test->family == FAMILY_UDP || l->run->test->family == FAMILY_RDS;
+}
+
+/* --- streams --- */
+
+/* Sends or receives the rest of one message: false when the test is over before. */
+static bool whole_send(struct loop *l)
+{
+	size_t done = 0;
+
+	while (done < l->size) {
+		const ssize_t n = send(l->fd, l->buf + done, l->size - done, l->flags | MSG_NOSIGNAL);
+
+		if (n < 0 && !passes(l)) {
+			closed(l);
+			return false;
+		}
+		done += n > 0 ? (size_t)n : 0;
+		if (qperf_run_over(l->run))
+			return false;
+		l->run->stat.send.bytes += n > 0 ? (uint64_t)n : 0;
+	}
+	l->run->stat.send.msgs++;
+	return true;
+}
+
+static bool whole_recv(struct loop *l)
+{
+	size_t done = 0;
+
+	while (done < l->size) {
+		const ssize_t n = recv(l->fd, l->buf + done, l->size - done, l->flags);
+
+		if (n == 0 || (n < 0 && !passes(l))) {
+			closed(l);
+			return false;
+		}
+		done += n > 0 ? (size_t)n : 0;
+		if (qperf_run_over(l->run))
+			return false;
+		l->run->stat.recv.bytes += n > 0 ? (uint64_t)n : 0;
+	}
+	l->run->stat.recv.msgs++;
+	return true;
+}
+
+static void stream_send(struct loop *l)
+{
+	while (l->run->stat.send.msgs < l->limit && whole_send(l))
+		;
+}
+
+static void stream_recv(struct loop *l)
+{
+	struct qperf_count *count = &l->run->stat.recv;
+	const size_t chunk = l->size > CHUNK ? l->size : CHUNK;
+
+	while (count->msgs < l->limit) {
+		const ssize_t n = recv(l->fd, l->buf, chunk, l->flags);
+
+		if (n == 0 || (n < 0 && !passes(l))) {
+			closed(l);
+			return;
+		}
+		if (qperf_run_over(l->run))
+			return;
+		if (n > 0 && l->run->params.access_recv)
+			access_data(l->buf, (size_t)n);
+		count->bytes += n > 0 ? (uint64_t)n : 0;
+		count->msgs = count->bytes / l->size;
+	}
+}
+
+static void stream_pingpong(struct loop *l)
+{
+	const bool first = qperf_run_sends(l->run);
+	struct hist *hist = l->run->hist;
+	int64_t begun = clock_now(l->run->clock);
+
+	while (l->run->stat.recv.msgs < l->limit) {
+		int64_t now;
+
+		if (first && !whole_send(l))
+			return;
+		if (!whole_recv(l))
+			return;
+		if (!first && !whole_send(l))
+			return;
+		if (!hist)
+			continue;
+		now = clock_now(l->run->clock);
+		hist_record(hist, (uint64_t)(now - begun));
+		begun = now;
+	}
+}
+
+/* --- datagrams --- */
+
+static uint32_t number_bytes(const struct loop *l)
+{
+	return l->size >= WIDE ? WIDE : l->size >= NARROW ? NARROW : 1;
+}
+
+static void put_number(struct loop *l, uint64_t number)
+{
+	memcpy(l->buf, &number, number_bytes(l));
+}
+
+/* The number that arrived, widened by what is expected. */
+static uint64_t get_number(const struct loop *l, uint64_t expected)
+{
+	const uint64_t wrap = number_bytes(l) == WIDE ? 0 : UINT64_C(1) << 8 * number_bytes(l);
+	uint64_t number = 0, near;
+
+	memcpy(&number, l->buf, number_bytes(l));
+	if (!wrap)
+		return number;
+	near = expected - expected % wrap + number;
+	if (near > expected + wrap / 2 && near >= wrap)
+		near -= wrap;
+	else if (near + wrap / 2 < expected)
+		near += wrap;
+	return near;
+}
+
+static void count_send(struct loop *l, ssize_t n)
+{
+	struct qperf_count *count = &l->run->stat.send;
+
+	if (n != (ssize_t)l->size) {
+		count->errs += n >= 0 || !passes(l);
+		return;
+	}
+	count->bytes += l->size;
+	count->msgs++;
+}
+
+static void datagram_send(struct loop *l)
+{
+	struct qperf_count *count = &l->run->stat.send;
+
+	while (count->msgs < l->limit && !qperf_run_over(l->run)) {
+		put_number(l, count->msgs);
+		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+	}
+}
+
+/* One that arrived: counted unless it is a second copy. */
+static void take_datagram(struct loop *l, struct seq *seq, size_t len)
+{
+	struct qperf_count *count = &l->run->stat.recv;
+
+	if (seq && !seq_feed(seq, get_number(l, seq->next)))
+		return;
+	count->bytes += len;
+	count->msgs++;
+	count->errs += len != l->size;
+	if (l->run->params.access_recv)
+		access_data(l->buf, len);
+}
+
+/* By count a receiver ends some time after the last arrival, which is its end. */
+static void end_at(struct loop *l, int64_t heard_ns)
+{
+	struct qperf_stat *stat = &l->run->stat;
+
+	qperf_stat_end(stat, l->run->clock);
+	stat->end[CLOCK_REAL] = qperf_ticks(heard_ns);
+}
+
+static void datagram_recv(struct loop *l)
+{
+	struct seq *seq = l->run->ours && l->size >= NARROW ? calloc(1, sizeof(*seq)) : NULL;
+	int64_t heard = clock_now(l->run->clock);
+
+	while (l->run->stat.recv.msgs < l->limit && !qperf_run_over(l->run)) {
+		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
+		const int64_t now = clock_now(l->run->clock);
+
+		if (n > 0 && now < l->run->end_ns)
+			take_datagram(l, seq, (size_t)n);
+		if (n > 0)
+			heard = now;
+		else if (l->limit != UINT64_MAX && now - heard > QUIET_NS)
+			break;
+	}
+	if (l->limit != UINT64_MAX)
+		end_at(l, heard);
+	if (seq) {
+		l->run->stat.lost = seq->lost;
+		l->run->stat.duplicated = seq->duplicated;
+	}
+	free(seq);
+}
+
+/* The answer to the datagram of that number: false when it is lost or the test is over. */
+static bool await_answer(struct loop *l, uint64_t number, int64_t until)
+{
+	struct qperf_count *count = &l->run->stat.recv;
+
+	while (!qperf_run_over(l->run)) {
+		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
+
+		if (n > 0 && (!l->run->ours || get_number(l, number) == number)) {
+			count->bytes += (uint64_t)n;
+			count->msgs++;
+			return true;
+		}
+		if (clock_now(l->run->clock) > until)
+			return false;
+	}
+	return false;
+}
+
+static void ping(struct loop *l)
+{
+	uint64_t lost = 0;
+
+	for (uint64_t number = 0; l->run->stat.recv.msgs < l->limit && !qperf_run_over(l->run); number++) {
+		const int64_t begun = clock_now(l->run->clock);
+
+		put_number(l, number);
+		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+		if (!await_answer(l, number, begun + LOST_NS))
+			lost += !l->run->over;
+		else if (l->run->hist)
+			hist_record(l->run->hist, (uint64_t)(clock_now(l->run->clock) - begun));
+	}
+	l->run->stat.lost = lost;
+}
+
+/* Each message that comes goes back as it is; by count until nothing comes any more. */
+static void pong(struct loop *l)
+{
+	struct qperf_count *count = &l->run->stat.recv;
+	int64_t heard = clock_now(l->run->clock);
+
+	while (!qperf_run_over(l->run)) {
+		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
+
+		if (n <= 0) {
+			if (l->limit == UINT64_MAX || clock_now(l->run->clock) - heard < QUIET_NS)
+				continue;
+			end_at(l, heard);
+			return;
+		}
+		if (l->limit != UINT64_MAX)
+			heard = clock_now(l->run->clock);
+		count->bytes += (uint64_t)n;
+		count->msgs++;
+		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+	}
+}
+
+/* --- all --- */
+
+static void carry(struct loop *l)
+{
+	const bool sends = qperf_run_sends(l->run);
+
+	if (l->run->test->figure == SHOW_LATENCY) {
+		if (!is_datagram(l))
+			stream_pingpong(l);
+		else if (sends)
+			ping(l);
+		else
+			pong(l);
+		return;
+	}
+	if (is_datagram(l))
+		(sends ? datagram_send : datagram_recv)(l);
+	else
+		(sends ? stream_send : stream_recv)(l);
+}
+
+static int check_size(const struct qperf_run *run, struct error *err)
+{
+	const uint32_t most = run->test->family == FAMILY_UDP ? 65507 : STREAM_MAX;
+
+	if (run->params.msg_size < 1 || run->params.msg_size > most)
+		return error_set(err, -EMSGSIZE, "-m %u: a message of %s has 1 to %u bytes", run->params.msg_size,
+				 run->test->name, most);
+	return 0;
+}
+
+/* A server whose client is to send first must know whom to talk to before it can send to it. */
+static bool greet(struct loop *l)
+{
+	if (l->run->test->family != FAMILY_UDP)
+		return true;
+	if (l->run->client)
+		return !l->run->params.flip || send(l->fd, l->buf, l->size, MSG_NOSIGNAL) >= 0;
+	return qperf_udp_meet(l->run, l->fd) && (!qperf_run_sends(l->run) || recv(l->fd, l->buf, l->size, 0) >= 0);
+}
+
+int qperf_socket_test(struct qperf_run *run, struct error *err)
+{
+	const uint64_t most = run->params.no_msgs;
+	struct loop l = { .run = run, .fd = -1, .flags = run->poll ? MSG_DONTWAIT : 0, .size = run->params.msg_size };
+	int rc = check_size(run, err);
+
+	if (rc == 0)
+		rc = qperf_socket_open(run, &l.fd, err);
+	if (rc)
+		return rc;
+	l.limit = most ? most : UINT64_MAX;
+	l.buf = calloc(1, l.size > CHUNK ? l.size : CHUNK);
+	if (!l.buf)
+		rc = error_set(err, -ENOMEM, "no memory for a message of %u bytes", l.size);
+	if (rc == 0)
+		rc = qperf_run_begin(run, err);
+	if (rc == 0 && greet(&l))
+		carry(&l);
+	qperf_run_end(run);
+	close(l.fd);
+	free(l.buf);
+	return rc ? rc : err->code;
+}

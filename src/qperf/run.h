@@ -1,0 +1,58 @@
+/* One test at one end while it runs: its parameters, its counts, its time, and the connections it is carried by. */
+#ifndef QPERF_RUN_H
+#define QPERF_RUN_H
+
+#include "base/hist.h"
+#include "qperf/channel.h"
+#include "qperf/stat.h"
+#include "qperf/test.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+struct qperf_run {
+	struct qperf_channel *channel;
+	const struct qperf_test *test;
+	struct qperf_params params; /* this end's */
+	bool client; /* this end; else the server */
+	bool ours; /* the other end is this program, too; a client learns it with the data port */
+	bool poll; /* sockets never sleep */
+	const char *host; /* client: how the user calls the server */
+	struct qperf_stat stat;
+	struct hist *hist; /* client: round trips or operations, ns; NULL: none are taken */
+	bool whole; /* of them: an operation's time is not halved */
+
+	/* The loop's own */
+	const struct clock *clock;
+	int64_t end_ns, look_ns; /* when it is over; when the clock's tick is to be noticed next */
+	bool over;
+	timer_t timer;
+	bool has_timer;
+	struct error *err;
+};
+
+/* Whether this end sends (first, in a ping-pong): the client, or the server when roles are exchanged. */
+static inline bool qperf_run_sends(const struct qperf_run *run)
+{
+	return run->client != (run->params.flip && run->ours);
+}
+
+/* The common course: pins, synchronises, starts the timer and takes the first snapshot. */
+int qperf_run_begin(struct qperf_run *run, struct error *err);
+/* Takes the last snapshot (once) and stops the timer. */
+void qperf_run_end(struct qperf_run *run);
+/* A tick is due, or a call was interrupted: looks whether time is up or the other end has gone. */
+bool qperf_run_tick(struct qperf_run *run, int64_t now);
+
+/* Whether the test is over; cheap. */
+static inline bool qperf_run_over(struct qperf_run *run)
+{
+	const int64_t now = clock_now(run->clock);
+
+	return now >= run->look_ns && qperf_run_tick(run, now);
+}
+
+/* A test over sockets from set-up to the last message; counts are in run->stat. */
+int qperf_socket_test(struct qperf_run *run, struct error *err);
+
+#endif

@@ -1,0 +1,214 @@
+"""'fabperf qperf' by itself: words, refusals, counts, loss, and a server that nothing of a client can stop."""
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from processes import SCALE
+
+TIMEOUT_S = 30 * SCALE
+
+
+@pytest.fixture
+def server(start, free_port):
+    """The port of a running server, and its process."""
+    port = free_port()
+    process = start('qperf', '-lp', str(port), '-lto', '2')
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(('127.0.0.1', port), 1).close()
+            break
+        except OSError:
+            time.sleep(0.02)
+    return port, process
+
+
+@pytest.fixture
+def qperf(run, server):
+    def call(*words, host='127.0.0.1'):
+        return run('qperf', host, '-lp', str(server[0]), *map(str, words), timeout=TIMEOUT_S)
+    return call
+
+
+def rows(text):
+    return {match[1]: match[2].replace(',', '') for match in re.finditer(r'^    (\S+) *  =  +(\S+)', text, re.M)}
+
+
+# --- the command line ---
+
+@pytest.mark.parametrize('words, sentence', [
+    (['h'], 'must specify a test type; try: qperf --help'), (['tcp_bw'], 'must specify host name first'),
+    (['-m', '1'], 'you used a client-only option'), (['h', '--bogus', 'tcp_lat'], '--bogus: bad option'),
+    (['h', 'x'], 'x: bad test; try: qperf --help tests'), (['h', 'tcp_lat', 'y'], 'y: bad test'),
+    (['h', 'tcp_lat', '-t'], 'missing argument to -t'), (['h', '-t', '1x', 'tcp_lat'], 'bad argument: 1x'),
+    (['h', '-t', '0', 'tcp_lat'], 'bad argument: 0: more than 0'),
+    (['h', '-m', '64KB', 'tcp_bw'], '-m: bad size: 64KB'),
+    (['h', '-m', '4G', 'tcp_bw'], '-m: bad size: 4G: less than 4 GiB'),
+    (['h', '-m', '0', 'tcp_bw'], 'bad argument: 0'), (['h', '-m', 'K', 'tcp_bw'], '-m: bad size: K'),
+    (['h', '-e', '-1', 'tcp_lat'], '-e requires a non-negative number'),
+    (['h', '-sl', '16', 'rc_lat'], 'service level must be between 0 and 15: 16 given'),
+    (['h', '-ip', '70000', 'tcp_bw'], 'bad argument: 70000: a port is at most 65535'),
+    (['h', '-oo', 'foo:1:4:1', 'tcp_lat'], '-oo: foo: no such variable'),
+    (['h', '-oo', 'msg_size:1:4', 'tcp_lat'], '-oo: msg_size:1:4: a loop is Var:Init:Last:Incr'),
+    (['h', '-oo', 'msg_size:1:4:', 'tcp_lat'], 'a loop is Var:Init:Last:Incr'),
+    (['h', '-oo', 'm:1:4:*1', 'tcp_lat'], 'a factor must be more than 1'),
+    (['h', '-oo', 'm:0:4:*2', 'tcp_lat'], 'must not begin at 0'),
+    (['h', '-oo', 'm:1:4:0', 'tcp_lat'], 'must be positive'),
+    (['h', 'tcp_lat', '-vu'], '-vu stands behind the last test and would have no effect'),
+    (['--help', 'foo'], 'cannot find help category foo; try: qperf --help categories'),
+])
+def test_what_is_wrong_is_said_before_anything_runs(run, words, sentence):
+    result = run('qperf', *words, timeout=5 * SCALE)
+    assert result.rc == 1 and not result.stderr
+    assert sentence in result.stdout and result.stdout.count('\n') <= 2
+
+
+@pytest.mark.parametrize('topic', ['main', 'categories', 'examples', 'opts', 'options', 'tests', 'tcp_bw', 'rc_bw'])
+def test_help(run, topic):
+    result = run('qperf', '--help', topic)
+    assert result.rc == 0 and result.stdout and max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_the_name_of_a_link(fabperf, tmp_path):
+    (tmp_path / 'qperf').symlink_to(fabperf)
+    ended = subprocess.run([tmp_path / 'qperf', '-V'], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert ended.stdout.startswith('qperf 0.4.11') and ended.returncode == 0
+
+
+def test_old_spellings_and_unused_options(qperf):
+    result = qperf('-T', 4, '-i', 'x', '-t', 0.1, 'tcp_lat')
+    assert result.stdout.splitlines()[:3] == [
+        'warning: obsolete option: -T; use -to instead', 'tcp_lat:', 'warning: -i set but not used in test tcp_lat']
+
+
+# --- counts ---
+
+@pytest.mark.parametrize('test', ['tcp_bw', 'tcp_lat', 'udp_lat'])
+@pytest.mark.parametrize('flip', [(), ('-f1',)])
+def test_by_count_every_message_is_counted(qperf, test, flip):
+    result = qperf('-n', 300, '-m', 700, '-uu', '-vvs', *flip, test)
+    assert result.rc == 0, result.stdout
+    counts = {key: int(value) for key, value in rows(result.stdout).items() if key.endswith('_msgs')}
+    assert counts and set(counts.values()) == {300}, result.stdout
+
+
+def test_what_is_lost_is_told(qperf):
+    """Far more than a small buffer holds: sent = received + lost, to the datagram."""
+    found = rows(qperf('-n', 3000, '-m', 8000, '-sb', '4K', '-uu', '-vvs', 'udp_bw').stdout)
+    assert int(found['send_msgs']) == 3000
+    assert int(found['recv_msgs']) + int(found.get('lost_msgs', 0)) == 3000
+
+
+def test_time_with_a_fraction(qperf):
+    found = rows(qperf('-t', '0.3', '-uu', '-e', '4', '-vvt', 'tcp_lat').stdout)
+    assert 290e6 <= float(found['loc_real_time']) <= 400e6 * SCALE
+
+
+def test_json(qperf):
+    result = qperf('--json', '-t', '0.2', 'tcp_lat', 'udp_bw')
+    latency, stream = map(json.loads, result.stdout.splitlines())
+    lat = latency['latency']
+    assert lat['halved'] and lat['minUsec'] <= lat['p50Usec'] <= lat['p99Usec'] <= lat['maxUsec']
+    assert stream['latency'] is None and stream['remote']['received']['messages'] > 0
+
+
+def test_loops_nest_and_show_their_values(qperf):
+    result = qperf('-oo', 'msg_size:1:64K:*16', '-oo', 'sock_buf_size:32K:64K:32K', '-t', '0.05', '-vu', 'tcp_bw')
+    sizes = re.findall(r'^    msg_size +=  +(\S+) (\S+)', result.stdout, re.M)
+    assert sizes[::2] == [('1', 'bytes'), ('16', 'bytes'), ('256', 'bytes'), ('4', 'KiB'), ('64', 'KiB')]
+    assert result.stdout.count('tcp_bw:') == 10
+
+
+@pytest.mark.parametrize('host', ['::1', 'localhost'])
+def test_addresses(qperf, host):
+    assert qperf('-t', 0.1, 'tcp_lat', 'udp_lat', host=host).rc == 0
+
+
+# --- what a kernel lacks ---
+
+def test_what_cannot_be_had_is_named(qperf):
+    result = qperf('-t', 0.1, 'sdp_bw')
+    assert result.rc == 1 and 'this kernel has no AF_INET_SDP' in result.stdout + result.stderr
+
+
+# --- the server ---
+
+def request(test, timeout=2, size=1):
+    numbers = [0, 0, 0, 0, size, 0, 0, 0, 0, 0, 0, 0, 0, 1, timeout, 0]
+    return struct.pack('<4H16I', 0, 4, 11, test, *numbers) + bytes(128)
+
+
+def test_fifty_in_a_row_and_eight_at_once(qperf, server):
+    for _ in range(50):
+        assert qperf('-n', 5, 'tcp_lat').rc == 0
+    with ThreadPoolExecutor(8) as pool:
+        ended = list(pool.map(lambda test: qperf('-t', 0.5, test), ['tcp_lat', 'udp_lat', 'tcp_bw', 'udp_bw'] * 2))
+    assert [result.rc for result in ended] == [0] * 8
+
+
+def test_whatever_a_client_does_the_next_one_is_served(qperf, server):
+    """Each way to be a bad client, left open while the next one runs."""
+    port, process = server
+    bad = [b'', b'G', b'GET / HTTP/1.1\r\n\r\n' * 20, bytes(200), b'\xff' * 200, request(9)[:100], request(9),
+           request(99), request(8, size=1 << 31), request(11)]
+    opened = []
+    for data in bad:
+        connection = socket.create_connection(('127.0.0.1', port), 5)
+        connection.sendall(data)
+        opened.append(connection)
+        assert qperf('-n', 3, 'tcp_lat').rc == 0
+    for connection in opened:
+        connection.close()
+    assert qperf('-n', 3, 'udp_lat').rc == 0
+    memory = int(re.search(r'VmRSS:\s+(\d+)', open(f'/proc/{process.pid}/status').read())[1])
+    assert memory < 64 * 1024
+
+
+def test_a_conf_leaks_nothing(server):
+    connection = socket.create_connection(('127.0.0.1', server[0]), 5)
+    connection.sendall(request(0))
+    data = b''
+    while piece := connection.recv(256):
+        data += piece
+    assert len(data) == 256
+    for field in range(4):
+        text = data[64 * field:64 * field + 64]
+        assert not text[text.index(b'\0'):].strip(b'\0')
+
+
+def test_an_old_client_is_told_to_upgrade(server):
+    connection = socket.create_connection(('127.0.0.1', server[0]), 5)
+    connection.sendall(struct.pack('<3H', 0, 3, 0) + bytes(194))
+    assert b'upgrade qperf on client from 0.3.0 to 0.4.11' in connection.recv(512)
+
+
+def test_a_vanished_client_ends_its_test(qperf, server, start):
+    client = start('qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '60', 'udp_bw')
+    time.sleep(0.3)
+    os.kill(client.pid, signal.SIGKILL)
+    assert qperf('-n', 3, 'tcp_lat').rc == 0
+
+
+def test_a_vanished_server_is_named(server, start):
+    client = start('qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '60', 'tcp_lat')
+    time.sleep(0.5)
+    os.kill(server[1].pid, signal.SIGKILL)
+    ended = client.wait(10 * SCALE)
+    assert ended.rc == 1 and 'server not responding' in ended.stdout
+
+
+def test_quit_and_sigterm_end_it(qperf, server, start, free_port):
+    assert qperf('quit').rc == 0
+    assert server[1].wait(TIMEOUT_S).rc == 0
+    other = start('qperf', '-lp', str(free_port()))
+    time.sleep(0.2)
+    os.kill(other.pid, signal.SIGTERM)
+    assert other.wait(TIMEOUT_S).rc == 0
