@@ -126,6 +126,7 @@ static void ib_close(struct port *port)
 		ib_kept(p, ibv_destroy_ah(p->ah), "ibv_destroy_ah", "an address handle");
 	if (p->scratch_mr)
 		ib_kept(p, ibv_dereg_mr(p->scratch_mr), "ibv_dereg_mr", "a memory region");
+	ib_tph_close(p);
 	if (p->cq && p->unacked)
 		ibv_ack_cq_events(p->cq, p->unacked);
 	if (p->cq)
@@ -154,6 +155,8 @@ static int open_all(struct ib_port *p, struct error *err)
 		rc = ib_qp_probe(p, err);
 	if (!rc)
 		rc = open_scratch(p, err);
+	if (!rc && p->spec->ph)
+		rc = ib_tph_open(p, err);
 	if (!rc && p->spec->rdma_cm == CHOICE_ON)
 		rc = ib_cm_open(p, err);
 	return rc;

@@ -98,6 +98,7 @@ struct ib_port {
 	struct ib_addr ah_peer;
 	struct ibv_mr *scratch_mr;
 	uint8_t scratch[64]; /* headers of received datagrams, never read */
+	struct ib_tph *tph; /* --ph only */
 	struct ib_cm *cm; /* rdma_cm only */
 };
 
@@ -214,6 +215,13 @@ uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair
 
 int ib_mem_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void ib_mem_unreg(struct region *region);
+
+/* --- ibv_tph.c: memory with processing hints --- */
+
+int ib_tph_open(struct ib_port *p, struct error *err);
+void ib_tph_close(struct ib_port *p); /* once no memory is registered */
+struct ibv_mr *ib_tph_reg(struct ib_port *p, void *addr, size_t size, unsigned access); /* NULL with errno */
+void ib_tph_facts(const struct ib_port *p, struct facts *ret);
 
 /* --- ibv_ece.c: enhanced connection establishment, between RESET and INIT --- */
 

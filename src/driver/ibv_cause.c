@@ -29,6 +29,8 @@ static const struct cause {
 	{ "ibv_alloc_dm", ENOMEM, "other programs use the device's own memory, too: give a smaller --working_set" },
 	{ "ibv_reg_*", EINVAL, "it does not take this memory with this access: see --verb" },
 	{ "ibv_reg_*", EFAULT, "the memory is not mapped, or may only be read" },
+	{ "ibv_alloc_dmah", EOPNOTSUPP, "it needs a device and a kernel with TPH (ConnectX-6 on): leave out --ph" },
+	{ "ibv_alloc_dmah", EINVAL, "not this --tph_core_id, or not with this device: see --ph" },
 	{ "ibv_query_ece", EOPNOTSUPP, "leave out --use_ece" },
 	{ "ibv_set_ece", EINVAL, "another vendor's, or not known to its firmware: leave out --use_ece" },
 	{ "ibv_modify_qp", EINVAL, "it does not take a value: see --mtu, --gid_index, --pkey_index, --max_rd_atomic" },

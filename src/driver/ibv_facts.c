@@ -103,6 +103,8 @@ void ib_port_facts(const struct port *port, struct facts *ret)
 		path_facts(p, first, ret);
 		qp_facts(p, first, ret);
 	}
+	if (p->tph)
+		ib_tph_facts(p, ret);
 	facts_add_number(ret, "inlineSize", "Inline up to", p->inline_max);
 	facts_add(ret, "postApi", "Posting calls", "%s", p->wr_api ? "ibv_wr_*" : "ibv_post_send");
 	facts_add(ret, "completionMode", "Completions by", "%s", p->channel ? "events" : "polling");

@@ -29,6 +29,10 @@ static int failed(const struct attempt *a, const char *call, int code)
 
 static int by_address(const struct attempt *a)
 {
+	if (a->p->tph) {
+		a->region->mr = ib_tph_reg(a->p, a->mem->data, a->mem->size, ib_access(a->p->spec));
+		return a->region->mr ? 0 : failed(a, "ibv_reg_mr_ex", errno);
+	}
 	a->region->mr = ibv_reg_mr(a->p->pd, a->mem->data, a->mem->size, ib_access(a->p->spec));
 	return a->region->mr ? 0 : failed(a, "ibv_reg_mr", errno);
 }
@@ -86,6 +90,13 @@ static int by_device(const struct attempt *a)
 	return a->region->mr ? 0 : failed(a, "ibv_reg_dm_mr", errno);
 }
 
+static void no_hints(const struct attempt *a)
+{
+	snprintf(a->mem->why_not[a->way], MEM_WHY, "takes no --ph");
+	error_set(a->err, -EINVAL, "--ph has no effect on %s: processing hints are for memory that has an address here",
+		  a->mem->kind->name);
+}
+
 static int (*const by[MEM_WAYS])(const struct attempt *) = {
 	[MEM_BY_ADDRESS] = by_address,
 	[MEM_BY_NULL] = by_null,
@@ -132,6 +143,10 @@ int ib_mem_reg(struct port *port, struct mem *mem, struct region **ret, struct e
 		if (!(mem->ways & MEM_WAY(way)))
 			continue;
 		error_clear(&last);
+		if (attempt.p->tph && way != MEM_BY_ADDRESS) {
+			no_hints(&attempt);
+			continue;
+		}
 		errno = 0;
 		if (by[way](&attempt) == 0) {
 			mem->way = (enum mem_way)way;

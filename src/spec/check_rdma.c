@@ -19,7 +19,27 @@ static int check_cm(const struct request *request, struct error *err)
 			 naming_of(request, ROW(spec.start_psn)).text, naming_of(request, ROW(spec.rdma_cm)).text);
 }
 
+/* A steering tag is of a core and a kind of memory, and it goes with a hint. */
+static int check_hints(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const int ph = ROW(spec.ph), core = ROW(spec.tph_core), mem = ROW(spec.tph_mem);
+	const bool has_core = spec->tph_core != SPEC_AUTO, has_mem = spec->tph_mem != TPH_MEM_NONE;
+
+	if (has_core != has_mem)
+		return error_set(err, -EINVAL, "%s goes with %s only: give both or neither",
+				 naming_of(request, has_core ? core : mem).text,
+				 name_of(request, has_core ? mem : core).text);
+	if (has_core && !spec->ph)
+		return error_set(err, -EINVAL, "%s and %s have no effect with %s: give a hint of 0 to 3",
+				 naming_of(request, core).text, naming_of(request, mem).text,
+				 naming_of(request, ph).text);
+	return 0;
+}
+
 int request_check_rdma(const struct request *request, struct error *err)
 {
-	return check_cm(request, err);
+	const int rc = check_cm(request, err);
+
+	return rc ? rc : check_hints(request, err);
 }

@@ -44,6 +44,8 @@ static const char *const mem_names[] = { "", "host", "nullmr", "device", NULL };
 static const char *const server_mem_names[] = { "auto", "host", "nullmr", "device", NULL };
 static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
 static const char *const direction_names[] = { "UNIDIR", "BIDIR", NULL };
+static const char *const ph_names[] = { "off", "0", "1", "2", "3", NULL };
+static const char *const tph_mem_names[] = { "none", "vm", "pm", NULL };
 static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static const char test[] = "Test";
@@ -198,6 +200,15 @@ const struct option_row option_rows[] = {
 	{ .key = "use_ece", .json = "useEce", .type = OPTION_FLAG, .flags = WIRE, FIELD(spec.use_ece), .def = "off",
 	  .unit = "", .metavar = "", RELIABLE, .group = rdma,
 	  .help = "Let the devices agree on options of their vendor's before the queue pairs connect (enhanced connection establishment)" },
+	{ .key = "ph", .json = "ph", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.ph), .names = ph_names,
+	  .def = "off", .unit = "", .metavar = "N", IBV, .group = rdma,
+	  .help = "PCIe processing hint of the data buffers (TPH): 0 bidirectional, 1 requester, 2 completer, 3 the same with priority" },
+	{ .key = "tph_core_id", .json = "tphCoreId", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.tph_core), .min = 0, .max = 65535, .def = "auto", .unit = "", .metavar = "CORE", IBV,
+	  .group = rdma, .help = "Core that --ph steers to, with --tph_mem; auto: none" },
+	{ .key = "tph_mem", .json = "tphMem", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.tph_mem),
+	  .names = tph_mem_names, .def = "none", .unit = "", .metavar = "TYPE", IBV, .group = rdma,
+	  .help = "Memory that --ph steers to, with --tph_core_id: volatile or persistent" },
 	{ .key = "rdma_cm", .json = "rdmaCm", .type = OPTION_CHOICE, .flags = WIRE, FIELD(spec.rdma_cm),
 	  .def = "off", .unit = "", .metavar = "on|off", IBV, .group = rdma,
 	  .help = "Connect the queue pairs by the RDMA connection manager" },

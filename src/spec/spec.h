@@ -32,6 +32,7 @@ enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_AT
 enum metric { METRIC_BW, METRIC_LAT };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
+enum tph_mem { TPH_MEM_NONE, TPH_MEM_VM, TPH_MEM_PM };
 enum mem_kind { MEM_AUTO, MEM_HOST, MEM_NULLMR, MEM_DEVICE };
 
 #define VERB_BIT(verb)  (1u << (verb))
@@ -78,6 +79,9 @@ struct spec {
 	uint64_t gid_index, mtu, service_level, traffic_class, flow_label, hop_limit, pkey_index;
 	uint64_t qp_timeout, retry_count, rnr_retry, min_rnr_timer;
 	uint64_t start_psn; /* first packet sequence number of all QPs; "auto" with rdma_cm, which chooses */
+	uint32_t ph; /* 0 = no processing hint, else hint + 1 */
+	uint64_t tph_core; /* "auto" = none */
+	uint32_t tph_mem; /* enum tph_mem */
 	bool use_ece; /* enhanced connection establishment */
 
 	uint32_t gso, zerocopy; /* enum choice */

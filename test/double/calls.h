@@ -30,6 +30,9 @@
 	CALL(ibv_query_qp, report)             \
 	CALL(ibv_query_ece, ece)               \
 	CALL(ibv_set_ece, ece)                 \
+	CALL(ibv_alloc_dmah, tph)              \
+	CALL(ibv_reg_mr_ex, tph)               \
+	CALL(ibv_dealloc_dmah, end_tph)        \
 	CALL(ibv_create_ah, ud)                \
 	CALL(ibv_post_send, post)              \
 	CALL(ibv_wr_complete, wr)              \

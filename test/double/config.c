@@ -194,6 +194,7 @@ static bool set_word(const char *key, const char *text)
 		{ "link", "eth", offsetof(struct config, infiniband), false },
 		{ "port", "down", offsetof(struct config, port_down), true },
 		{ "port", "up", offsetof(struct config, port_down), false },
+		{ "tph", "", offsetof(struct config, tph), true },
 		{ "memlock", "", offsetof(struct config, memlock), true },
 		{ "no_wr_api", "", offsetof(struct config, wr_api), false },
 		{ "no_null_mr", "", offsetof(struct config, null_mr), false },

@@ -16,6 +16,7 @@ static const char *const count_name[] = {
 	[COUNT_DELAYED] = "delayed",
 	[COUNT_DELIVERED] = "delivered",
 	[COUNT_RECEIVED] = "received",
+	[COUNT_HINT] = "hint",
 	[COUNT_CONTEXT] = "context",
 	[COUNT_PD] = "pd",
 	[COUNT_MR] = "mr",
@@ -26,6 +27,7 @@ static const char *const count_name[] = {
 	[COUNT_AH] = "ah",
 	[COUNT_CM_CHANNEL] = "cm_channel",
 	[COUNT_CM_ID] = "cm_id",
+	[COUNT_DMAH] = "dmah",
 };
 
 int64_t count_of(enum count what)

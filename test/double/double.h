@@ -60,7 +60,7 @@ enum ece_mode { ECE_NONE, ECE_ACCEPT, ECE_REFUSE, ECE_REDUCE };
 struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
-	bool atomics, infiniband, port_down, wr_api, memlock, null_mr;
+	bool atomics, infiniband, port_down, wr_api, memlock, tph, null_mr;
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
@@ -98,6 +98,7 @@ enum count {
 	COUNT_DELAYED,
 	COUNT_DELIVERED, /* reached the peer's memory or receive queue */
 	COUNT_RECEIVED, /* receive completions polled */
+	COUNT_HINT, /* of the last registered region: core << 16 | memory << 8 | hint, + 1 */
 	COUNT_CONTEXT, /* from here on: objects alive */
 	COUNT_PD,
 	COUNT_MR,
@@ -108,6 +109,7 @@ enum count {
 	COUNT_AH,
 	COUNT_CM_CHANNEL,
 	COUNT_CM_ID,
+	COUNT_DMAH,
 	COUNTS,
 };
 

@@ -19,6 +19,7 @@ SHAPES = {
     'nullmr': options('RC', 'write', 'bw', '-M', 'nullmr'),
     'device': options('RC', 'write', 'bw', '-M', 'device'),
     'ece': options('RC', 'write', 'bw', '--use_ece'),
+    'tph': options('RC', 'write', 'bw', '--ph', '1'),
 }
 CM_SHAPES = {'cm': options('RC', 'write', 'bw', '--rdma_cm', 'on'),
              'cm_ud': options('UD', 'send', 'lat', '--rdma_cm', 'on', '--events', 'on')}
@@ -29,7 +30,7 @@ if ALL:
         for verb, metric, api, events in itertools.product(verbs, ('bw', 'lat'), ('on', 'off'), ('on', 'off')):
             words = options(transport, verb, metric, '--wr_api', api, '--events', events)
             SHAPES[f'{transport} {verb} {metric} wr_api={api} events={events}'] = words
-ENDING = set(calls('end', 'end_ud', 'end_events', 'end_device', 'end_cm'))
+ENDING = set(calls('end', 'end_ud', 'end_events', 'end_device', 'end_tph', 'end_cm'))
 TOTAL = ('BW:', 'Median latency:')
 SIDES = ('client', 'server')
 CODES = ('ENOMEM', 'EINVAL', 'EIO', 'EPERM', 'EBUSY', 'EMFILE')
@@ -124,7 +125,7 @@ def failing(double, words, fault, both):
 
 
 def check(double, seen, words, workers):
-    both = 'ece=accept' if '--use_ece' in words else ''
+    both = 'ece=accept,tph' if {'--use_ece', '--ph'} & set(words) else ''
     clean = double(words, both=both)
     assert clean.rc == 0 and clean.client and clean.server, clean
     faults = list(plan(clean, seen))
