@@ -240,10 +240,8 @@ static int bandwidth_both(struct flow *flow)
 	flow_sent_all(flow);
 	if (flow->receives)
 		return bandwidth_passive(flow);
-	if (flow->serves)
-		return flow_serve(flow);
 	meter_close(flow, flow->last_ns ? flow->last_ns : clock_now(flow->clock));
-	return 0;
+	return flow->serves ? flow_serve(flow) : 0;
 }
 
 static int prepare_ep(struct flow *flow, struct flow_ep *fep)
