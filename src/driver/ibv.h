@@ -264,6 +264,9 @@ int ib_port_wait(struct port *port, int64_t timeout_ns);
 
 /* --- ibv_facts.c: what was used --- */
 
+/* ibv_link.c: Gb/s of the link, 0 when unknown; and where the peer is not reached over it: a software device, loopback. */
+double ib_link_gbps(const struct ibv_port_attr *attr);
+double ib_link_rate(const struct ib_port *p, const struct ib_ep *ep);
 void ib_port_facts(const struct port *port, struct facts *ret);
 
 /* --- ibv_error.c: sentences for what the device reports --- */

@@ -31,6 +31,8 @@ static void path_facts(const struct ib_port *p, const struct ib_ep *ep, struct f
 	facts_add(ret, "peerGid", "Peer's GID", "%s", ib_gid_format(ep->peer.gid, gid));
 	if (!p->grh)
 		facts_add_number(ret, "peerLid", "Peer's LID", ep->peer.lid);
+	if (ib_link_rate(p, ep) > 0)
+		facts_add_real(ret, "linkGbSec", "Link, Gbit/sec", ib_link_rate(p, ep));
 }
 
 /* Where the device or the kernel's routing uses another value than the asked one, the report says so. */

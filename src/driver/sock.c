@@ -136,6 +136,8 @@ static void ep_facts(const struct sock_ep *ep, struct facts *ret)
 	if (getsockname(ep->fd, (struct sockaddr *)&address, &len) == 0)
 		facts_add(ret, "localAddress", "Local address", "%s", sock_name(&address, name));
 	facts_add(ret, "peerAddress", "Peer's address", "%s", sock_name(&ep->peer, name));
+	if (sock_link_rate(&address, &ep->peer) > 0)
+		facts_add_real(ret, "linkGbSec", "Link, Gbit/sec", sock_link_rate(&address, &ep->peer));
 	facts_add_number(ret, "sndBuf", "Send buffer, bytes", sock_get(ep->fd, SOL_SOCKET, SO_SNDBUF));
 	facts_add_number(ret, "rcvBuf", "Receive buffer, bytes", sock_get(ep->fd, SOL_SOCKET, SO_RCVBUF));
 }

@@ -120,6 +120,9 @@ int sock_addr_unpack(struct cursor *from, const struct sockaddr_storage *here, s
 /* "cannot WHAT ADDRESS: reason (likely cause)"; returns code. address may be NULL. */
 int sock_fail(struct error *err, int code, const char *what, const struct sockaddr_storage *address);
 
+/* sock_link.c: Gb/s of the interface between the two; 0 when it is not a device, does not know, or both are this host. */
+double sock_link_rate(const struct sockaddr_storage *here, const struct sockaddr_storage *peer);
+
 /* --- sock_setup.c: sockets --- */
 
 /* A blocking socket of the port's family with --sock_buf's sizes. Negative errno, or the descriptor. */

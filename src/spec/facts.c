@@ -46,6 +46,14 @@ void facts_add_number(struct facts *facts, const char *key, const char *label, l
 		snprintf(fact->value, sizeof(fact->value), "%lld", value);
 }
 
+void facts_add_real(struct facts *facts, const char *key, const char *label, double value)
+{
+	struct fact *fact = begin(facts, key, label, true);
+
+	if (fact)
+		snprintf(fact->value, sizeof(fact->value), "%.6g", value);
+}
+
 const char *facts_get(const struct facts *facts, const char *key)
 {
 	for (unsigned i = 0; i < facts->count; i++)

@@ -33,6 +33,7 @@ struct facts {
 void facts_add(struct facts *facts, const char *key, const char *label, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void facts_add_number(struct facts *facts, const char *key, const char *label, long long value);
+void facts_add_real(struct facts *facts, const char *key, const char *label, double value);
 const char *facts_get(const struct facts *facts, const char *key); /* NULL when absent */
 
 /* Messages of one QP that were completed since it was opened, at the window's begin [0] and at its end [1]. */
