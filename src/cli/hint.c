@@ -10,7 +10,6 @@ struct hint {
 
 static const struct hint hints[] = {
 	/* unknown here */
-	{ 'a', "perftest's sweep over all sizes: here one -s a run" },
 	{ 'e', "perftest's completion events: here --events" },
 	{ 'F', "perftest's ignoring of the CPU frequency: not needed here, leave it out" },
 	{ 'I', "perftest's inline size: here --inline_size" },

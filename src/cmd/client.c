@@ -7,6 +7,7 @@
 #include "orch/launch.h"
 #include "orch/orch.h"
 #include "report/report.h"
+#include "spec/sweep.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +17,12 @@
 
 struct client {
 	struct request *request;
+	struct sweep sweep;
 	struct clock clock;
 	struct topo *topo;
 	struct progress_view view;
 	atomic_int interrupted;
-	struct result result;
+	struct results results;
 };
 
 static void on_progress(void *context, const struct progress *progress)
@@ -65,13 +67,21 @@ static void look_for_providers(const struct request *request, struct request_hos
 		ret->shm = host_is_local(request->host) && ofi->has_device("shm");
 }
 
+static uint64_t message_max(const struct spec *spec)
+{
+	const struct driver *drv = driver_find((enum driver_kind)spec->driver);
+
+	return drv ? drv->message_max(spec) : 0;
+}
+
 static bool is_open(const struct spec *spec)
 {
 	return spec->driver == DRIVER_AUTO && spec->transport == TRANSPORT_AUTO && !spec->device[0];
 }
 
-static int resolve(struct request *request, struct error *err)
+static int resolve(struct client *client, struct error *err)
 {
+	struct request *request = client->request;
 	const struct driver *ibv = driver_find(DRIVER_IBV);
 	const struct spec *spec = &request->spec;
 	const char *device = spec->device;
@@ -83,34 +93,13 @@ static int resolve(struct request *request, struct error *err)
 	look_for_providers(request, &host);
 	if (getrandom(&host.lot, sizeof(host.lot), 0) < 0)
 		return error_sys(err, -errno, "cannot draw a random number");
-	rc = request_resolve(request, &host, err);
+	host.message_max = message_max;
+	rc = sweep_resolve(&client->sweep, request, &host, err);
 	if (rc == 0 && open && spec->driver == DRIVER_OFI)
 		fprintf(stderr,
 			"fabperf: no RDMA device here: running over libfabric's %s provider (-d chooses another, -c "
-			"TCP "
-			"uses sockets)\n",
+			"TCP uses sockets)\n",
 			spec->device);
-	return rc;
-}
-
-static int run(struct client *client, struct error *err)
-{
-	struct observer observer = { .progress = on_progress, .live = on_live, .context = client };
-	struct orch_conf conf = { .clock = &client->clock,
-				  .topo = client->topo,
-				  .observer = &observer,
-				  .interrupted = &client->interrupted };
-	struct launch *launch = NULL;
-	struct comm *comm = NULL;
-	int rc;
-
-	progress_preparing(&client->view, "Preparing", 0);
-	rc = launch_and_connect(client->request, &client->clock, &client->interrupted, &comm, &launch, err);
-	if (rc == 0)
-		rc = orchestrate(comm, &conf, client->request, &client->result, err);
-	comm_close(comm);
-	launch_stop(launch, rc < 0 ? err : NULL);
-	progress_end(&client->view);
 	return rc;
 }
 
@@ -147,28 +136,73 @@ static void judge(struct result *result)
 		result->status = RUN_THRESHOLD;
 }
 
-static int write_json(const struct result *result, struct error *err)
+static void on_begins(void *context, unsigned number, unsigned of)
 {
-	const struct request *request = &result->request;
+	struct client *client = context;
+
+	progress_test(&client->view, number, of);
+}
+
+/* The row of a sweep appears as soon as it is measured. */
+static void on_measured(void *context, struct result *result)
+{
+	struct client *client = context;
+	const struct results *results = &client->results;
+
+	judge(result);
+	if (results->asked == 1 || !result->measured || client->request->print_json)
+		return;
+	progress_end(&client->view);
+	report_row(stdout, results, (unsigned)(result - results->result));
+}
+
+static int run(struct client *client, struct error *err)
+{
+	struct observer observer = { .progress = on_progress,
+				     .live = on_live,
+				     .begins = on_begins,
+				     .measured = on_measured,
+				     .context = client };
+	struct orch_conf conf = { .clock = &client->clock,
+				  .topo = client->topo,
+				  .observer = &observer,
+				  .interrupted = &client->interrupted };
+	struct launch *launch = NULL;
+	struct comm *comm = NULL;
+	int rc;
+
+	progress_preparing(&client->view, "Preparing", 0);
+	rc = launch_and_connect(client->request, &client->clock, &client->interrupted, &comm, &launch, err);
+	if (rc == 0)
+		rc = orchestrate(comm, &conf, &client->sweep, &client->results, err);
+	comm_close(comm);
+	launch_stop(launch, rc < 0 ? err : NULL);
+	progress_end(&client->view);
+	return rc;
+}
+
+static int write_json(const struct results *results, struct error *err)
+{
+	const struct request *request = &results->request;
 	char path[SPEC_TEXT + 64];
 	int rc = 0;
 
 	if (request->print_json)
-		rc = report_json_file(result, "-", err);
+		rc = report_json_file(results, "-", err);
 	if (rc < 0 || !request->json)
 		return rc;
 	snprintf(path, sizeof(path), "%s", request->json_path);
 	if (!path[0])
-		report_json_default_path(result, path, sizeof(path));
-	rc = report_json_file(result, path, err);
+		report_json_default_path(results, path, sizeof(path));
+	rc = report_json_file(results, path, err);
 	if (rc == 0 && strcmp(path, "-") != 0)
 		fprintf(stderr, "fabperf: the result is in %s\n", path);
 	return rc;
 }
 
-static int exit_status(const struct result *result)
+static int exit_status(enum run_status status)
 {
-	switch (result->status) {
+	switch (status) {
 	case RUN_OK:
 		return EXIT_DONE;
 	case RUN_THRESHOLD:
@@ -181,30 +215,53 @@ static int exit_status(const struct result *result)
 	return EXIT_FAILED;
 }
 
+/* Which test of a sweep failed; what went wrong before the first speaks for itself. */
+static int complain(const struct results *results)
+{
+	struct error error = results->error;
+
+	if (results->asked > 1 && (results->worst || results->result[0].measured))
+		error_prefix(&error, "test %u of %u", results->worst + 1, results->asked);
+	return cmd_complain(&error);
+}
+
+static void print(const struct client *client)
+{
+	const struct results *results = &client->results;
+
+	if (client->request->print_json)
+		return;
+	if (results->asked > 1 && results->result[0].measured)
+		report_table_end(stdout, results);
+	else if (results->asked == 1 && results->result[0].measured)
+		report_terminal(stdout, results->result);
+}
+
 /* Prints what there is: figures on stdout, the reason of a failure on stderr. */
 static int report(struct client *client, int rc, struct error *err)
 {
-	struct result *result = &client->result;
+	struct results *results = &client->results;
+	struct result *last = &results->result[results->begun - 1];
 	struct error trouble = { 0 };
 	int status;
 
 	if (rc < 0) {
-		result->status = client->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
-		result->error = *err;
+		last->status = client->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
+		last->error = *err;
 	}
-	judge(result);
-	if (rc == 0 && result->status == RUN_FAILED)
-		cmd_complain(&result->error);
-	if (result->measured && !client->request->print_json)
-		report_terminal(stdout, result);
+	judge(last);
+	results_conclude(results);
+	if (rc == 0 && results->status == RUN_FAILED)
+		complain(results);
+	print(client);
 	if (rc < 0)
-		cmd_complain(err);
-	status = exit_status(result);
+		complain(results);
+	status = exit_status(results->status);
 	if (ferror(stdout)) {
 		error_set(&trouble, -EIO, "cannot write the report to stdout: it is full or closed");
 		status = cmd_complain(&trouble);
 	}
-	if (write_json(result, &trouble) < 0)
+	if (write_json(results, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;
 }
@@ -212,17 +269,18 @@ static int report(struct client *client, int rc, struct error *err)
 static int carry_out(struct client *client, struct error *err)
 {
 	const struct request *request = client->request;
-	int rc = resolve(client->request, err);
+	int rc = resolve(client, err);
 
+	if (rc == 0 && results_expect(&client->results, request, &client->sweep) < 0)
+		rc = error_set(err, -ENOMEM, "no memory for the results of %u tests", client->sweep.count);
 	if (rc < 0)
 		return rc;
 	if (request->json_path[0] && strcmp(request->json_path, "-") != 0)
 		rc = report_json_check(request->json_path, err);
 	if (rc < 0) {
-		client->result.request.json = false; /* it has been said */
+		client->results.request.json = false; /* it has been said */
 		return rc;
 	}
-	client->result.request = *client->request;
 	clock_init(&client->clock, false);
 	rc = interrupt_watch(&client->interrupted, err);
 	if (rc == 0)
@@ -244,12 +302,16 @@ int cmd_client(struct request *request)
 	struct error err = { 0 };
 	int rc;
 
-	result_init(&client.result, request, 2);
-	client.result.started_unix_ns = unix_now();
+	if (results_init(&client.results, request) < 0) {
+		error_set(&err, -ENOMEM, "no memory for the results");
+		return cmd_complain(&err);
+	}
+	client.results.started_unix_ns = unix_now();
 	progress_init(&client.view, stderr, !request->non_interactive);
 	rc = carry_out(&client, &err);
 	rc = report(&client, rc, &err);
 	topo_close(client.topo);
-	result_release(&client.result);
+	results_release(&client.results);
+	sweep_release(&client.sweep);
 	return rc;
 }

@@ -38,6 +38,12 @@ uint64_t port_most(const struct port_conf *conf, size_t offset)
 	return most;
 }
 
+uint64_t driver_no_message(const struct spec *spec)
+{
+	(void)spec;
+	return 0;
+}
+
 int driver_no_half(struct ep *ep)
 {
 	(void)ep;

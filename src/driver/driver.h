@@ -131,6 +131,8 @@ struct driver {
 
 	/* Whether this host has a device of this driver by that name (any when name is empty). */
 	bool (*has_device)(const char *name);
+	/* Largest message of the test's device, asked before anything is opened; 0 = not known. */
+	uint64_t (*message_max)(const struct spec *spec);
 
 	int (*open)(const struct port_conf *conf, struct port **ret, struct error *err);
 	void (*caps)(const struct port *port, struct caps *ret);
@@ -196,6 +198,7 @@ const struct driver *driver_find(enum driver_kind kind); /* NULL when not built 
 
 /* Defaults for what a driver does not have: they answer -EOPNOTSUPP or do nothing, so that no caller tests for NULL. */
 int driver_no_wait(struct port *port, int64_t timeout_ns);
+uint64_t driver_no_message(const struct spec *spec); /* message_max: not known */
 int driver_no_half(struct ep *ep); /* finish, where a message goes whole or not at all */
 int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void driver_no_unreg(struct region *region);

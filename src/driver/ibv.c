@@ -20,7 +20,7 @@ static void set_depths(struct ib_port *p)
 	p->most_size = (uint32_t)PORT_MOST(&p->conf, size);
 }
 
-static uint64_t max_message(const struct ib_port *p)
+uint64_t ib_max_message(const struct ib_port *p)
 {
 	if (p->spec->transport == TRANSPORT_UD)
 		return ib_mtu_bytes(p->attr.active_mtu);
@@ -33,8 +33,8 @@ static int check_limit(const struct ib_port *p, const char *option, uint64_t val
 		return 0;
 	return error_set(err, -EINVAL, "--%s %llu is too large: RDMA device %s allows at most %llu%s", option,
 			 (unsigned long long)value, p->name, (unsigned long long)most,
-			 most == max_message(p) && p->spec->transport == TRANSPORT_UD ? " bytes with UD (its MTU)"
-										      : "");
+			 most == ib_max_message(p) && p->spec->transport == TRANSPORT_UD ? " bytes with UD (its MTU)"
+											 : "");
 }
 
 /*
@@ -61,7 +61,7 @@ static int check_limits(const struct ib_port *p, struct error *err)
 {
 	const struct spec *spec = p->spec;
 	uint64_t cqe = cq_entries(p);
-	int rc = check_limit(p, "msg_size", p->most_size, max_message(p), err);
+	int rc = check_limit(p, "msg_size", p->most_size, ib_max_message(p), err);
 
 	if (!rc)
 		rc = check_limit(p, "qps", spec->qps, (uint64_t)p->dev.max_qp, err);
@@ -191,7 +191,7 @@ static void ib_caps(const struct port *port, struct caps *ret)
 	bool two_sided = spec_verbs(p->spec) & TWO_SIDED_VERBS;
 
 	*ret = (struct caps){
-		.max_size = max_message(p),
+		.max_size = ib_max_message(p),
 		.max_tx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_rx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_qps = (uint32_t)p->dev.max_qp,
@@ -342,6 +342,7 @@ const struct driver driver_ibv = {
 	.name = "ibv",
 	.kind = DRIVER_IBV,
 	.has_device = ib_dev_exists,
+	.message_max = ib_dev_message,
 	.open = ib_open,
 	.caps = ib_caps,
 	.facts = ib_port_facts,

@@ -169,6 +169,8 @@ static inline unsigned ib_mtu_bytes(enum ibv_mtu mtu)
 /* --- ibv_dev.c: finding and opening a device --- */
 
 bool ib_dev_exists(const char *name);
+uint64_t ib_dev_message(const struct spec *spec); /* largest message; 0: it cannot be opened */
+uint64_t ib_max_message(const struct ib_port *p); /* the same of an open device */
 /* The named device, or the first whose port is active when name is empty. Its limits and port are read, too. */
 int ib_dev_open(struct ib_port *p, struct error *err);
 void ib_dev_close(const struct ib_port *p, struct ibv_context *context);

@@ -111,3 +111,13 @@ int ib_dev_open(struct ib_port *p, struct error *err)
 		ibv_free_device_list(list);
 	return rc;
 }
+
+uint64_t ib_dev_message(const struct spec *spec)
+{
+	struct ib_port p = { .spec = spec };
+
+	if (ib_dev_open(&p, NULL))
+		return 0;
+	ib_dev_close(&p, p.context);
+	return ib_max_message(&p);
+}

@@ -208,6 +208,7 @@ const struct driver driver_null = {
 	.name = "null",
 	.kind = DRIVER_NULL,
 	.has_device = null_has_device,
+	.message_max = driver_no_message,
 	.open = null_open,
 	.caps = null_caps,
 	.facts = null_facts,

@@ -224,6 +224,7 @@ const struct driver driver_ofi = {
 	.name = "ofi",
 	.kind = DRIVER_OFI,
 	.has_device = ofi_has_provider,
+	.message_max = ofi_message_max,
 	.open = port_open,
 	.caps = port_caps,
 	.facts = ofi_port_facts,

@@ -132,6 +132,7 @@ static inline bool ofi_carries_data(const struct spec *spec)
 /* --- ofi_info.c: which provider, fabric and domain --- */
 
 bool ofi_has_provider(const char *name); /* "tcp" or "tcp:eth0"; any when empty */
+uint64_t ofi_message_max(const struct spec *spec); /* 0: no such provider */
 int ofi_info_find(struct ofi_port *p, struct error *err); /* fills p->info and what follows from it */
 /* Splits "verbs;ofi_rxm:mlx5_0": both texts of SPEC_NAME bytes, domain empty when there is none. */
 void ofi_device_split(const char *device, char *ret_provider, char *ret_domain);

@@ -213,3 +213,14 @@ int ofi_info_find(struct ofi_port *p, struct error *err)
 	take(p);
 	return 0;
 }
+
+uint64_t ofi_message_max(const struct spec *spec)
+{
+	struct fi_info *list = NULL;
+	uint64_t most = 0;
+
+	if (!ask(spec, NULL, &list))
+		most = list->ep_attr->max_msg_size;
+	fi_freeinfo(list);
+	return most;
+}

@@ -329,6 +329,7 @@ const struct driver driver_sock = {
 	.name = "sock",
 	.kind = DRIVER_SOCK,
 	.has_device = sock_has_device,
+	.message_max = driver_no_message,
 	.open = sock_open,
 	.caps = sock_caps,
 	.facts = sock_facts,

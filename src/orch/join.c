@@ -44,6 +44,13 @@ static int swap_in_turn(struct run *run, struct buf *ret, struct error *err)
 	return rc == 0 ? swap_addresses(run, !offers, offers ? ret : NULL, &mine, err) : rc;
 }
 
+int run_prepare(const struct run *run, struct flow *flow, struct error *err)
+{
+	int rc = flow->idle ? 0 : run->engine->prepare(flow);
+
+	return rc < 0 ? error_set(err, rc, "%s", flow->error.text) : 0;
+}
+
 static int connect_flows(struct run *run, struct cursor *from, struct error *err)
 {
 	int rc = 0;
@@ -52,11 +59,8 @@ static int connect_flows(struct run *run, struct cursor *from, struct error *err
 		struct flow *flow = &run->flows[i];
 
 		rc = flow_connect(flow, from, clock_now(run->conf->clock) + CONNECT_NS, err);
-		if (rc == 0 && !flow->idle) {
-			rc = run->engine->prepare(flow);
-			if (rc < 0)
-				error_set(err, rc, "%s", flow->error.text);
-		}
+		if (rc == 0)
+			rc = run_prepare(run, flow, err);
 	}
 	return rc;
 }

@@ -10,6 +10,7 @@
 
 struct clock;
 struct comm;
+struct sweep;
 struct topo;
 
 /*
@@ -28,6 +29,8 @@ struct live { /* one live line: the last report interval */
 struct observer {
 	void (*progress)(void *context, const struct progress *progress);
 	void (*live)(void *context, const struct live *live);
+	void (*begins)(void *context, unsigned number, unsigned of); /* a test, counted from 1 */
+	void (*measured)(void *context, struct result *result); /* it is over */
 	void *context;
 };
 
@@ -44,10 +47,11 @@ struct orch_conf {
 };
 
 /*
- * Rank 0: request is the resolved request; fills result (always valid, also on failure) with all ranks. Others:
- * request is NULL, the test comes from rank 0, result may be NULL. Returns 0 or a negative errno with a sentence.
+ * Rank 0: carries out the tests of the sweep one after another, until one fails or somebody interrupts, and fills ret
+ * (always valid, also on failure) with the results of all ranks; ret has a result for each test (results_expect()).
+ * Others: sweep and ret are NULL, the tests come from rank 0. Returns 0 or a negative errno with a sentence.
  */
-int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct request *request, struct result *ret,
+int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct sweep *sweep, struct results *ret,
 		struct error *err);
 
 #endif

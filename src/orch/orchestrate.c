@@ -1,4 +1,4 @@
-/* The steps of a run, the same on every rank: agree on the test, open, exchange addresses, connect, run, gather. */
+/* The steps of a run, the same on every rank: agree on the tests; open, exchange addresses, connect, run, gather for each. */
 #include "base/buf.h"
 #include "mem/mem.h"
 #include "orch/clocksync.h"
@@ -10,143 +10,42 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REQUEST_BYTES 256 /* rough costs beside the data buffers, for the memory limit: a work request, */
-#define EP_BYTES      10240 /* an endpoint, */
-#define WORKER_BYTES  (4u << 20) /* a worker */
-
-/*
- * Device, cores and memory of a rank that answers: what the client asked for it, else what it was started with, else the
- * client's device and cores of its own choice.
- */
-static int use_own(struct run *run, struct cursor *from, struct error *err)
+static int alloc_result(struct run *run, struct error *err)
 {
-	const struct orch_conf *conf = run->conf;
-	char device[SPEC_NAME], cores[SPEC_TEXT];
-	uint32_t mem;
+	struct rank_result *mine = &run->mine;
 
-	cursor_string(from, device, sizeof(device));
-	cursor_string(from, cores, sizeof(cores));
-	mem = cursor_u32(from);
-	if (from->failed)
-		return error_set(err, -EPROTO, "the client's test cannot be read");
-	run->spec.mem = mem_of_server(&run->spec, mem, conf->own_mem);
-	if (device[0])
-		memcpy(run->spec.device, device, sizeof(device));
-	else if (conf->own_device && conf->own_device[0])
-		memcpy(run->spec.device, conf->own_device, sizeof(device));
-	if (!cores[0] && conf->own_cores)
-		memcpy(cores, conf->own_cores, sizeof(cores));
-	memcpy(run->spec.cores, cores, sizeof(cores));
-	if (cores[0])
-		run->spec.exclude_cores[0] = 0;
-	else if (conf->own_exclude_cores && conf->own_exclude_cores[0])
-		memcpy(run->spec.exclude_cores, conf->own_exclude_cores, sizeof(run->spec.exclude_cores));
+	rank_result_release(mine);
+	mine->error = (struct error){ 0 };
+	if (rank_result_alloc(mine, run->workers, run->spec.metric == METRIC_LAT) < 0 ||
+	    (run->spec.qp_histogram && rank_result_alloc_qps(mine, (uint32_t)run->spec.qps) < 0))
+		return error_set(err, -ENOMEM, "no memory for the results");
 	return 0;
 }
 
-/* Rank 0: the test, its own placement, and what it asks of the rank that answers. */
-static void pack_test(const struct run *run, const struct request *request, const struct placement *mine,
-		      struct buf *to)
+static void reset_control(struct flow_control *control)
 {
-	struct buf text = BUF_INIT;
-
-	spec_pack(&run->spec, &text);
-	buf_put_block(to, text.data, text.len);
-	buf_release(&text);
-	placement_pack(mine, to);
-	buf_put_string(to, request->server_device);
-	buf_put_string(to, request->server_cores);
-	buf_put_u32(to, request->server_mem);
+	atomic_store(&control->command, FLOW_RUN);
+	atomic_store(&control->expected, 0);
+	atomic_store(&control->arrived, 0);
+	atomic_store(&control->running, 0);
+	atomic_store(&control->sending, 0);
+	atomic_store(&control->failed, 0);
 }
 
-static int check_memory(const struct run *run, struct error *err)
+/* What a worker's result says of its flow. */
+static void describe(const struct run *run, const struct flow *flow)
 {
-	const struct spec *spec = &run->spec;
-	uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth + spec->rx_depth);
-	uint64_t need = run->workers * (WORKER_BYTES + flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
-
-	if (!run->conf->memory_limit || need <= run->conf->memory_limit)
-		return 0;
-	return error_set(
-		err, -E2BIG,
-		"the test needs %llu MiB of memory and this server allows %llu MiB: ask for fewer --qps or smaller "
-		"messages, or start the server with a larger --memory_limit",
-		(unsigned long long)(need >> 20), (unsigned long long)(run->conf->memory_limit >> 20));
-}
-
-/* The others: reads it, and checks it before anything is sized by it. */
-static int unpack_test(struct run *run, const struct buf *data, struct placement *ret, struct error *err)
-{
-	const struct request *conditions = run->conf->conditions;
-	struct cursor from, block;
-	int rc;
-
-	cursor_init(&from, data->data, data->len);
-	cursor_block(&from, &block);
-	rc = spec_unpack(&run->spec, &block, err);
-	if (rc == 0 && placement_unpack(ret, &from) < 0)
-		rc = error_set(err, -EPROTO, "the client's placement cannot be read");
-	if (rc == 0)
-		rc = use_own(run, &from, err);
-	if (rc == 0 && conditions)
-		rc = request_admits(conditions, &run->spec, err);
-	if (rc == 0)
-		rc = spec_check(&run->spec, err);
-	if (rc == 0)
-		rc = spec_check_server_mem(&run->spec, err);
-	run->workers = (unsigned)run->spec.workers;
-	return rc == 0 ? check_memory(run, err) : rc;
-}
-
-/* Everybody has the same test and its own cores; what is wrong with either goes into own. Fails with the connection only. */
-static int agree_test(struct run *run, const struct request *request, struct placement *mine, struct error *own,
-		      struct error *err)
-{
-	struct placement other = { 0 };
-	struct buf data = BUF_INIT;
-	int rc;
-
-	if (run->comm->rank == 0) {
-		run->spec = request->spec;
-		run->workers = (unsigned)run->spec.workers;
-		placement_choose(run, NULL, mine, own);
-		pack_test(run, request, mine, &data);
-	}
-	rc = comm_bcast(run->comm, &data, run_deadline(run), err);
-	if (rc == 0 && run->comm->rank != 0 && unpack_test(run, &data, &other, own) == 0)
-		placement_choose(run, &other, mine, own);
-	buf_release(&data);
-	return rc;
-}
-
-/* Everybody knows everybody's cores: shared ones are reported, and their workers give way. */
-static int exchange_placement(struct run *run, const struct placement *mine, struct error *err)
-{
-	struct buf to[2] = { BUF_INIT, BUF_INIT }, from[2] = { BUF_INIT, BUF_INIT };
-	unsigned peer = 1 - run->comm->rank;
-	struct placement other = { 0 };
-	struct cursor c;
-	int rc;
-
-	placement_pack(mine, &to[peer]);
-	rc = comm_exchange(run->comm, to, from, run_deadline(run), err);
-	if (rc == 0) {
-		cursor_init(&c, from[peer].data, from[peer].len);
-		if (placement_unpack(&other, &c) < 0)
-			rc = error_set(err, -EPROTO, "the placement of %s cannot be read", run->comm->peer_name);
-		run->cores_shared = placement_shared(mine, &other);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		buf_release(&to[i]);
-		buf_release(&from[i]);
-	}
-	return rc;
+	flow->result->core = flow->core;
+	flow->result->qps = run->spec.qps;
+	flow->result->numa = flow->mem ? flow->mem->node : -1;
 }
 
 static int open_flow(struct run *run, unsigned i, struct error *err)
 {
 	struct flow *flow = &run->flows[i];
 	struct port_conf conf = { .spec = &run->spec,
+				  .tests = run->sweep.spec + run->test,
+				  .test_count = sweep_end(&run->sweep, run->test) - run->test,
 				  .clock = run->conf->clock,
 				  .worker = i,
 				  .workers = run->workers,
@@ -166,10 +65,8 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 	flow->core = run->cores.core[i];
 	flow->active = run->active;
 	flow->result = &run->mine.worker[i];
-	flow->result->core = flow->core;
-	flow->result->qps = run->spec.qps;
 	rc = flow_open(flow, &conf, run->node, err);
-	flow->result->numa = flow->mem ? flow->mem->node : -1;
+	describe(run, flow);
 	flow->yield = run->cores_shared;
 	return rc;
 }
@@ -182,9 +79,10 @@ static int open_flows(struct run *run, struct error *err)
 	run->engine = engine_find((enum metric)run->spec.metric);
 	if (!run->drv || !run->engine)
 		return error_set(err, -EPROTO, "this executable has no such driver or metric");
-	if (rank_result_alloc(&run->mine, run->workers, run->spec.metric == METRIC_LAT) < 0 ||
-	    (run->spec.qp_histogram && rank_result_alloc_qps(&run->mine, (uint32_t)run->spec.qps) < 0))
-		return error_set(err, -ENOMEM, "no memory for the results");
+	rc = alloc_result(run, err);
+	if (rc < 0)
+		return rc;
+	reset_control(&run->control);
 	run->flows = calloc(run->workers, sizeof(*run->flows));
 	if (!run->flows)
 		return error_set(err, -ENOMEM, "no memory for %u workers", run->workers);
@@ -196,21 +94,32 @@ static int open_flows(struct run *run, struct error *err)
 	return rc;
 }
 
-static int set_up(struct run *run, const struct request *request, struct error *err)
+static int set_up(struct run *run, struct error *err)
 {
-	struct placement mine = { 0 };
 	struct error own = { 0 };
-	int rc = agree_test(run, request, &mine, &own, err);
+	int rc;
 
-	if (rc == 0)
-		rc = comm_agree(run->comm, &own, run_deadline(run), err);
-	if (rc == 0)
-		rc = exchange_placement(run, &mine, err);
-	if (rc == 0) {
-		open_flows(run, &own);
-		rc = comm_agree(run->comm, &own, run_deadline(run), err);
-	}
+	open_flows(run, &own);
+	rc = comm_agree(run->comm, &own, run_deadline(run), err);
 	return rc == 0 ? join_flows(run, err) : rc;
+}
+
+/* The next test on the endpoints of the one before. */
+static int renew(struct run *run, struct error *err)
+{
+	struct error own = { 0 };
+	int rc = alloc_result(run, &own);
+
+	reset_control(&run->control);
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
+		struct flow *flow = &run->flows[i];
+
+		rc = flow_renew(flow, &run->mine.worker[i], &own);
+		describe(run, flow);
+		if (rc == 0)
+			rc = run_prepare(run, flow, &own);
+	}
+	return comm_agree(run->comm, &own, run_deadline(run), err);
 }
 
 static void tear_down(struct run *run)
@@ -270,51 +179,151 @@ static double drain_seconds(const struct run *run)
 static int measure(struct run *run, struct result *ret, struct error *err)
 {
 	int rc = traffic_run(run, err);
-	struct error closing = { 0 };
-	double drain = drain_seconds(run);
 
 	if (rc < 0)
 		return rc;
 	collect_mine(run);
 	rc = collect_all(run, ret, err);
-	if (rc < 0)
-		return rc;
-	end_flows(run, &closing);
-	if (run->comm->rank == 0) {
+	if (rc == 0 && run->comm->rank == 0) {
 		ret->measured = true;
 		result_join_windows(ret);
-		ret->drain_seconds = drain;
-		rc = judge(run, ret, err);
+		ret->drain_seconds = drain_seconds(run);
 	}
-	return closing.code ? error_set(err, closing.code, "%s", closing.text) : rc;
+	return rc;
 }
 
-int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct request *request, struct result *ret,
+/* Rank 0 says whether the next test follows: this one went well, and nobody wants to stop. */
+static int agree_next(struct run *run, bool well, bool *ret, struct error *err)
+{
+	const struct orch_conf *conf = run->conf;
+	const bool stop = run->interrupted || (conf->interrupted && *conf->interrupted);
+	struct buf word = BUF_INIT;
+	struct cursor from;
+	int rc;
+
+	*ret = false;
+	if (run->test + 1 == run->sweep.count)
+		return 0;
+	if (run->comm->rank == 0)
+		buf_put_u8(&word, well && !stop);
+	rc = comm_bcast(run->comm, &word, run_deadline(run), err);
+	cursor_init(&from, word.data, word.len);
+	*ret = rc == 0 && cursor_u8(&from) != 0;
+	buf_release(&word);
+	return rc;
+}
+
+/* After the figures of a test: what they come to, whether another follows, and the end of endpoints that none goes on with. */
+static int conclude(struct run *run, struct result *ret, bool *more, struct error *err)
+{
+	struct error closing = { 0 }, verdict = { 0 };
+	int rc;
+
+	if (run->comm->rank == 0)
+		judge(run, ret, &verdict);
+	rc = agree_next(run, !verdict.code, more, err);
+	if (rc == 0 && (!*more || run->sweep.fresh[run->test + 1]))
+		end_flows(run, &closing);
+	if (closing.code)
+		*more = false;
+	if (rc == 0 && closing.code)
+		return error_set(err, closing.code, "%s", closing.text);
+	return rc == 0 && verdict.code ? error_set(err, verdict.code, "%s", verdict.text) : rc;
+}
+
+static int begin_test(struct run *run, struct error *err)
+{
+	const bool first = run->test == 0;
+
+	run->spec = run->sweep.spec[run->test];
+	return first || run->sweep.fresh[run->test] ? set_up(run, err) : renew(run, err);
+}
+
+static void announce(const struct run *run)
+{
+	const struct observer *o = run->conf->observer;
+
+	if (o && o->begins)
+		o->begins(o->context, run->test + 1, run->sweep.count);
+}
+
+/* From the first control message on, of the first test; of the others from their own. */
+static int run_test(struct run *run, int64_t begun, struct result *ret, bool *more, struct error *err)
+{
+	int rc;
+
+	announce(run);
+	run->comm->interrupted = run->conf->interrupted;
+	rc = run->test == 0 ? tests_agree(run, err) : 0;
+	if (rc == 0)
+		rc = begin_test(run, err);
+	run->comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
+	if (ret)
+		ret->setup_seconds = (double)(clock_now(run->conf->clock) - begun) / 1e9;
+	if (rc == 0)
+		rc = measure(run, ret, err);
+	return rc == 0 ? conclude(run, ret, more, err) : rc;
+}
+
+/* A test that failed is a result with a reason; those before it stand. */
+static void keep(const struct run *run, struct result *result, int rc, const struct error *err)
+{
+	const struct observer *o = run->conf->observer;
+
+	if (rc < 0) {
+		result->status = RUN_FAILED;
+		result->error = *err;
+	}
+	if (o && o->measured)
+		o->measured(o->context, result);
+}
+
+static int64_t wall_ns(void)
+{
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return wall.tv_sec * 1000000000LL + wall.tv_nsec;
+}
+
+static int run_tests(struct run *run, struct results *ret, struct error *err)
+{
+	bool more = true;
+	int rc = 0;
+
+	for (; rc == 0 && more; run->test++) {
+		struct result *result = ret ? &ret->result[run->test] : NULL;
+		const int64_t begun = clock_now(run->conf->clock);
+
+		more = false;
+		if (result) {
+			result->started_unix_ns = wall_ns();
+			ret->begun = run->test + 1;
+			ret->setups += run->sweep.fresh[run->test];
+		}
+		rc = run_test(run, begun, result, &more, err);
+		if (result)
+			keep(run, result, rc, err);
+	}
+	return rc;
+}
+
+int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct sweep *sweep, struct results *ret,
 		struct error *err)
 {
 	struct run run = { .comm = comm, .conf = conf, .active = comm->rank == 0, .node = -1 };
-	int64_t begun = clock_now(conf->clock);
-	struct timespec wall;
 	int rc;
 
+	if (sweep)
+		run.sweep = *sweep;
+	run.request = ret ? &ret->request : NULL;
 	gethostname(run.mine.host, sizeof(run.mine.host) - 1);
 	memcpy(run.mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	run.mine.clock_error_ns = -1;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	comm->interrupted = conf->interrupted;
-	rc = set_up(&run, request, err);
-	comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
-	if (ret) {
-		ret->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
-		ret->setup_seconds = (double)(clock_now(conf->clock) - begun) / 1e9;
-	}
-	if (rc == 0)
-		rc = measure(&run, ret, err);
+	rc = run_tests(&run, ret, err);
 	tear_down(&run);
 	rank_result_release(&run.mine);
-	if (rc < 0 && ret) {
-		ret->status = RUN_FAILED;
-		ret->error = *err;
-	}
+	if (!sweep)
+		sweep_release(&run.sweep);
 	return rc;
 }

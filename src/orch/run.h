@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "orch/comm.h"
 #include "orch/orch.h"
+#include "spec/sweep.h"
 
 #include <stdbool.h>
 
@@ -14,7 +15,10 @@
 struct run {
 	struct comm *comm;
 	const struct orch_conf *conf;
-	struct spec spec; /* the same on all ranks but for device and cores, which are this rank's */
+	const struct request *request; /* rank 0 */
+	struct sweep sweep; /* all tests: the same on all ranks but for device and cores, which are this rank's */
+	unsigned test; /* the one at hand, */
+	struct spec spec; /* and its values: what the flows and drivers look at */
 	const struct driver *drv;
 	const struct engine *engine;
 	bool active; /* this rank sends; with two directions: it connects */
@@ -43,6 +47,9 @@ static inline int64_t run_deadline(const struct run *run)
 	return clock_now(run->conf->clock) + RUN_STEP_NS;
 }
 
+/* tests.c: all ranks get the tests of rank 0, and choose their cores. */
+int tests_agree(struct run *run, struct error *err);
+
 /* placement.c: chooses this rank's cores; rank 1 keeps off those of rank 0 when both are on one machine. */
 struct placement {
 	char machine[64]; /* the same text on two ranks of one machine */
@@ -56,6 +63,7 @@ bool placement_shared(const struct placement *mine, const struct placement *othe
 
 /* join.c: the endpoints of both sides have each other's addresses, are connected and prepared. */
 int join_flows(struct run *run, struct error *err);
+int run_prepare(const struct run *run, struct flow *flow, struct error *err); /* for the test at hand */
 
 /* traffic.c: all phases of the test, from a common start instant. */
 int traffic_run(struct run *run, struct error *err);

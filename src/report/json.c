@@ -27,22 +27,22 @@ static json_t *version_info(void)
 	return object;
 }
 
-static json_t *error_value(const struct result *result)
+static json_t *error_value(enum run_status status, const struct error *error)
 {
-	const bool failed = result->status == RUN_FAILED || result->status == RUN_INTERRUPTED;
+	const bool failed = status == RUN_FAILED || status == RUN_INTERRUPTED;
 
-	return failed ? tree_text_or_null(result->error.text) : json_null();
+	return failed ? tree_text_or_null(error->text) : json_null();
 }
 
 /* 2026-01-31T12:00:00.123Z */
-static json_t *started(const struct result *result)
+static json_t *started(int64_t unix_ns)
 {
-	const time_t seconds = (time_t)(result->started_unix_ns / 1000000000);
-	const int ms = (int)(result->started_unix_ns / 1000000 % 1000);
+	const time_t seconds = (time_t)(unix_ns / 1000000000);
+	const int ms = (int)(unix_ns / 1000000 % 1000);
 	char text[64];
 	struct tm tm;
 
-	if (result->started_unix_ns <= 0 || !gmtime_r(&seconds, &tm))
+	if (unix_ns <= 0 || !gmtime_r(&seconds, &tm))
 		return json_null();
 	snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, ms);
@@ -109,7 +109,7 @@ static json_t *connection(const struct result *result, unsigned number)
 
 	tree_put(&object, "connectionId", json_integer(number));
 	tree_put(&object, "status", json_string(statuses[result->status]));
-	tree_put(&object, "error", error_value(result));
+	tree_put(&object, "error", error_value(result->status, &result->error));
 	tree_put(&object, "requestor", part_side(result, result_sender(result), false));
 	tree_put(&object, "responder", part_side(result, result_sender(result) ? result_receiver(result) : NULL, true));
 	tree_put(&object, "testConfig", part_test_config(result));
@@ -125,58 +125,128 @@ static json_t *connection(const struct result *result, unsigned number)
 }
 
 /* An entry per pair of hosts: both of its directions, and their sum. */
-static json_t *both_directions(const struct result *result)
+static void append_pair(json_t **array, const struct result *result, unsigned first)
 {
-	json_t *array = json_array(), *pair, *ids;
+	json_t *pair, *ids;
 
 	if (result_directions(result) == 1)
-		return array;
+		return;
 	pair = json_object();
 	ids = json_array();
-	tree_append(&ids, json_integer(0));
-	tree_append(&ids, json_integer(1));
+	tree_append(&ids, json_integer(first));
+	tree_append(&ids, json_integer(first + 1));
 	tree_put(&pair, "connectionIds", ids);
 	tree_put(&pair, "clientHostName", tree_text_or_null(result->rank[0].host));
 	tree_put(&pair, "serverHostName", tree_text_or_null(result->rank[1].host));
 	tree_put(&pair, "bwResults", part_bw_total(result));
-	tree_append(&array, pair);
+	tree_append(array, pair);
+}
+
+static json_t *pairs(const struct results *results)
+{
+	json_t *array = json_array();
+	unsigned id = 0;
+
+	for (unsigned i = 0; i < results->begun; i++) {
+		append_pair(&array, &results->result[i], id);
+		id += result_directions(&results->result[i]);
+	}
 	return array;
 }
 
-static json_t *aggregated(const struct result *result)
+/* A test of a sweep: what makes it one, and what it came to; first is its first connection. */
+static json_t *test(const struct result *result, unsigned first)
 {
-	json_t *object = json_object();
+	json_t *object = json_object(), *ids = json_array();
 
+	for (unsigned i = 0; i < result_directions(result); i++)
+		tree_append(&ids, json_integer(first + i));
+	tree_put(&object, "connectionIds", ids);
+	tree_put(&object, "msgSize", tree_count(result->request.spec.size));
+	tree_put(&object, "numQps", tree_count(result->request.spec.qps));
+	tree_put(&object, "txDepth", tree_count(result->request.spec.tx_depth));
+	tree_put(&object, "status", json_string(statuses[result->status]));
 	tree_put(&object, "bwResults", part_bw_total(result));
-	tree_put(&object, "bidirConnections", both_directions(result));
 	tree_put(&object, "latResults", part_lat_summary(result));
 	tree_put(&object, "threshold", part_threshold(result));
 	return object;
 }
 
-static json_t *document(const struct result *result)
+static json_t *tests(const struct results *results)
 {
-	json_t *object = json_object(), *connections = json_array();
+	json_t *array = json_array();
+	unsigned id = 0;
 
+	for (unsigned i = 0; i < results->begun; i++) {
+		tree_append(&array, test(&results->result[i], id));
+		id += result_directions(&results->result[i]);
+	}
+	return array;
+}
+
+/* Passed only when all tests passed: one that missed it, else one that was not measured, stands for all. */
+static json_t *worst_threshold(const struct results *results)
+{
+	const struct result *worst = &results->result[0];
+
+	for (unsigned i = 1; i < results->begun; i++) {
+		const struct result *next = &results->result[i];
+
+		if (next->status == RUN_THRESHOLD && worst->status != RUN_THRESHOLD)
+			worst = next;
+		else if (!next->measured && worst->measured && worst->status != RUN_THRESHOLD)
+			worst = next;
+	}
+	return part_threshold(worst);
+}
+
+/* Different tests have no sum. */
+static json_t *aggregated(const struct results *results)
+{
+	const bool sweep = results->asked > 1;
+	json_t *object = json_object();
+
+	tree_put(&object, "bwResults", sweep ? json_null() : part_bw_total(results->result));
+	tree_put(&object, "bidirConnections", pairs(results));
+	tree_put(&object, "latResults", sweep ? json_null() : part_lat_summary(results->result));
+	tree_put(&object, "threshold", worst_threshold(results));
+	if (!sweep)
+		return object;
+	tree_put(&object, "testsAsked", json_integer(results->asked));
+	tree_put(&object, "setups", json_integer(results->setups));
+	tree_put(&object, "perTest", tests(results));
+	return object;
+}
+
+static void append_connections(json_t **array, const struct result *result)
+{
 	for (unsigned i = 0; i < result_directions(result); i++) {
 		struct direction way;
 
 		result_direction(result, i, &way);
-		tree_append(&connections, connection(&way.result, i));
+		tree_append(array, connection(&way.result, (unsigned)json_array_size(*array)));
 	}
+}
+
+static json_t *document(const struct results *results)
+{
+	json_t *object = json_object(), *connections = json_array();
+
+	for (unsigned i = 0; i < results->begun; i++)
+		append_connections(&connections, &results->result[i]);
 	tree_put(&object, "versionInfo", version_info());
-	tree_put(&object, "status", json_string(statuses[result->status]));
-	tree_put(&object, "error", error_value(result));
-	tree_put(&object, "startedAt", started(result));
-	tree_put(&object, "scenario", part_scenario(&result->request));
+	tree_put(&object, "status", json_string(statuses[results->status]));
+	tree_put(&object, "error", error_value(results->status, &results->error));
+	tree_put(&object, "startedAt", started(results->started_unix_ns));
+	tree_put(&object, "scenario", part_scenario(&results->request));
 	tree_put(&object, "connections", connections);
-	tree_put(&object, "aggregatedResults", aggregated(result));
+	tree_put(&object, "aggregatedResults", aggregated(results));
 	return object;
 }
 
-char *report_json(const struct result *result)
+char *report_json(const struct results *results)
 {
-	json_t *root = document(result);
+	json_t *root = document(results);
 	char *text = root ? tree_print(root) : NULL;
 
 	json_decref(root);

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-void report_json_default_path(const struct result *result, char *ret, size_t size)
+void report_json_default_path(const struct results *results, char *ret, size_t size)
 {
-	const time_t seconds = (time_t)(result->started_unix_ns / 1000000000);
-	const int ms = (int)(result->started_unix_ns / 1000000 % 1000);
+	const time_t seconds = (time_t)(results->started_unix_ns / 1000000000);
+	const int ms = (int)(results->started_unix_ns / 1000000 % 1000);
 	char text[32] = "";
 	struct tm tm;
 
@@ -133,9 +133,9 @@ int report_json_check(const char *path, struct error *err)
 		  : 0;
 }
 
-int report_json_file(const struct result *result, const char *path, struct error *err)
+int report_json_file(const struct results *results, const char *path, struct error *err)
 {
-	char *text = report_json(result);
+	char *text = report_json(results);
 	int rc;
 
 	if (!text)

@@ -26,9 +26,17 @@ void progress_init(struct progress_view *view, FILE *to, bool interactive)
 	*view = (struct progress_view){ .to = to, .enabled = interactive && is_terminal(to), .live = true };
 }
 
+void progress_test(struct progress_view *view, unsigned number, unsigned of)
+{
+	view->test = number;
+	view->tests = of;
+}
+
 static void begin(struct progress_view *view, enum shown shown)
 {
 	fputs(CLEAR_LINE, view->to);
+	if (view->tests > 1)
+		fprintf(view->to, "Test %u of %u. ", view->test, view->tests);
 	view->last_phase = (int)shown;
 	view->line_open = true;
 }

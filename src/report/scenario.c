@@ -4,6 +4,7 @@
 #include "report/tree.h"
 #include "spec/option.h"
 #include "spec/spec.h"
+#include "spec/sweep.h"
 
 #include <string.h>
 
@@ -32,11 +33,27 @@ static json_t *text(const struct request *request, int row)
 	return tree_text(option_get(request, row, value, sizeof(value)));
 }
 
+/* A list of values, ranges written out. */
+static json_t *numbers(const struct option_row *row, const char *list)
+{
+	uint64_t value[SWEEP_MAX];
+	json_t *array = json_array();
+	unsigned count = 0;
+
+	list_parse(row, list, value, &count, NULL); /* it was checked when it was set */
+	for (unsigned i = 0; i < count; i++)
+		tree_append(&array, tree_count(value[i]));
+	return array;
+}
+
 static json_t *option_value(const struct request *request, int index)
 {
 	const struct option_row *row = &option_rows[index];
+	const char *list = list_of(request, index);
 	const char *field = (const char *)request + row->offset;
 
+	if (*list)
+		return numbers(row, list);
 	switch (row->type) {
 	case OPTION_FLAG:
 		return row->names ? json_string(row->names[*(const bool *)field]) : json_boolean(*(const bool *)field);

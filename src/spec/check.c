@@ -2,18 +2,30 @@
 #include "base/topo.h"
 #include "base/units.h"
 #include "spec/legal.h"
+#include "spec/sweep.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define UD_MAX        4096 /* largest MTU; the device's own is the driver's business */
+#define MESSAGE_MAX   (1u << 30)
 #define UDP_MAX       65507 /* bytes of payload in an IPv4 datagram */
 #define ATOMIC_LEN    8
 #define MIN_REPORT    10000000 /* ns */
 #define HISTOGRAM_QPS 262144
 
 /* --- scope --- */
+
+/* What a server admits is one value. */
+static int check_lists(const struct request *request, struct error *err)
+{
+	for (int row = 0; row < (int)option_count; row++)
+		if (*list_of(request, row))
+			return error_set(err, -EINVAL, "%s: a list is for a client, which names its server with -n",
+					 naming_of(request, row).text);
+	return 0;
+}
 
 int request_check_side(const struct request *request, struct error *err)
 {
@@ -34,7 +46,7 @@ int request_check_side(const struct request *request, struct error *err)
 				 "%s has no effect on a client (-n %.80s): it belongs to a server, which has no -n",
 				 name_of(request, row).text, request->host);
 	}
-	return 0;
+	return server ? check_lists(request, err) : 0;
 }
 
 /* A dimension of struct option_scope: the option that decides it and its mask in a row. */
@@ -101,6 +113,7 @@ static const struct pair pairs[] = {
 	PAIR(spec.warmup_ns, spec.warmup_iterations, "a warm-up ends by time or by count"),
 	PAIR(spec.end_margin_ns, spec.iterations, "a test by count ends with its last message"),
 	PAIR(spec.cores, spec.exclude_cores, "cores that are named are not chosen"),
+	PAIR(all, spec.size, "all sizes or those that are named"),
 };
 
 /* Options about the start of a server make no sense when none may be started. */
@@ -180,6 +193,13 @@ int request_check_legality(const struct request *request, struct error *err)
 				 naming_of(request, verb).text, naming_of(request, transport).text,
 				 name_of(request, verb).text, option_names(option_rows[verb].names, verbs, names));
 	return check_lat_mode(request, err) ? -EINVAL : check_directions(request, err);
+}
+
+uint64_t spec_max_size(const struct spec *spec)
+{
+	if (spec->transport == TRANSPORT_UD)
+		return UD_MAX;
+	return spec->transport == TRANSPORT_UDP ? UDP_MAX : MESSAGE_MAX;
 }
 
 static int check_size(const struct request *request, struct error *err)

@@ -3,10 +3,12 @@
 
 #include "base/error.h"
 #include "spec/spec.h"
+#include "spec/sweep.h"
 #include "spec/value.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KEY_MAX 32 /* bytes of a key that are compared when looking for a near one */
@@ -136,6 +138,24 @@ static const char *bare_value(const struct option_row *row)
 	return row->flags & OPTION_VALUE_OPTIONAL ? row->def : NULL;
 }
 
+/* The list's text stays, its first value goes into the field. */
+static int set_list(struct request *request, const struct option_row *row, const char *text, struct error *err)
+{
+	uint64_t value[SWEEP_MAX];
+	unsigned count;
+	int rc;
+
+	if (strlen(text) >= SPEC_TEXT)
+		return error_set(err, -EINVAL, "the list has more than %d bytes: write ranges, as 1:64:*2",
+				 SPEC_TEXT - 1);
+	rc = list_parse(row, text, value, &count, err);
+	if (rc)
+		return rc;
+	strcpy((char *)request + row->list, text);
+	memcpy(field_of(request, row), value, sizeof(value[0]));
+	return 0;
+}
+
 int option_set(struct request *request, int row, const char *shown, const char *value, struct error *err)
 {
 	const struct option_row *const option = &option_rows[row];
@@ -145,7 +165,8 @@ int option_set(struct request *request, int row, const char *shown, const char *
 
 	if (!text || (value && !*value))
 		return error_set(err, -EINVAL, "%s needs a value: %s", shown, option_allowed(option, allowed));
-	if (value_parse(option, text, field_of(request, option), &why))
+	if (option->list && list_is(text) ? set_list(request, option, text, &why)
+					  : value_parse(option, text, field_of(request, option), &why))
 		return error_set(err, -EINVAL, "%s: %s", shown, why.text);
 	mark(request, row, shown);
 	return 0;
@@ -153,6 +174,10 @@ int option_set(struct request *request, int row, const char *shown, const char *
 
 char *option_get(const struct request *request, int row, char *ret, size_t size)
 {
+	if (*list_of(request, row)) {
+		snprintf(ret, size, "%s", list_of(request, row));
+		return ret;
+	}
 	return value_format(&option_rows[row], field_in(request, &option_rows[row]), ret, size);
 }
 

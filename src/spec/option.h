@@ -52,6 +52,7 @@ struct option_row {
 	struct option_scope scope;
 	const char *group; /* heading in the help */
 	const char *help; /* one sentence */
+	size_t list; /* of the text of a list of values in struct request; 0 = one value only */
 	size_t present; /* OPTION_VALUE_OPTIONAL: offset of the bool in struct request that is set with the option */
 };
 

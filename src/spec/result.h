@@ -106,6 +106,25 @@ struct result {
 	struct rank_result *rank;
 };
 
+/* A run: a result for each of its tests, in the order in which they ran. */
+struct results {
+	struct request request; /* as it was asked for, its lists included; the rest as the first test has it */
+	enum run_status status; /* the worst of the tests'; interrupted, too, when some did not run */
+	struct error error; /* why, when status is RUN_FAILED or RUN_INTERRUPTED */
+	unsigned worst; /* the test, counted from 0, that decides the status */
+	int64_t started_unix_ns; /* wall clock at the start */
+	unsigned asked; /* tests: entries of result */
+	unsigned begun; /* of them; at least the first, which stands for what went wrong before */
+	unsigned setups; /* times that endpoints were opened */
+	struct result *result;
+};
+int results_init(struct results *results, const struct request *request); /* one test; -ENOMEM */
+struct sweep;
+int results_expect(struct results *results, const struct request *request, const struct sweep *sweep); /* -ENOMEM */
+void results_release(struct results *results);
+/* What the tests come to: status and error of the whole. */
+void results_conclude(struct results *results);
+
 /* Copies the request; status RUN_OK, nothing measured. Without memory for the ranks it has none. */
 void result_init(struct result *result, const struct request *request, uint32_t ranks);
 void result_release(struct result *result);

@@ -102,6 +102,9 @@ struct spec {
 /* A command line: the test and everything that concerns this host only. */
 struct request {
 	struct spec spec;
+	char size_list[SPEC_TEXT], qps_list[SPEC_TEXT],
+		depth_list[SPEC_TEXT]; /* as written; empty: one value, in spec */
+	bool all; /* all powers of two as sizes */
 	uint64_t given[4]; /* bit i: row i of the option table was set by the user */
 	uint64_t spelled[4]; /* bit i: ... with its long name, so that sentences can name it as it was written */
 
@@ -139,6 +142,8 @@ struct request_host {
 	bool device_is_rdma; /* -d names one */
 	bool device_is_provider; /* -d names a provider of libfabric */
 	bool shm; /* the server is this host, and libfabric's shm provider is there */
+	uint64_t (*message_max)(
+		const struct spec *spec); /* largest message of the test's device, bytes; 0 = not known */
 	uint32_t lot; /* a random number, for what is drawn by lot */
 };
 int request_resolve(struct request *request, const struct request_host *host, struct error *err);
@@ -155,6 +160,9 @@ int spec_check(const struct spec *spec, struct error *err);
  * host's own values (which the test already has in place of the client's). 0, or -EINVAL and a sentence that names the first difference.
  */
 int request_admits(const struct request *server, const struct spec *test, struct error *err);
+
+/* Largest message that the transport takes at all; a device may take less. */
+uint64_t spec_max_size(const struct spec *spec);
 
 /* Legal verbs of a transport as a bit mask (1 << enum verb); 0 = the transport has none. */
 uint32_t transport_verbs(enum transport transport);

@@ -28,7 +28,7 @@ def text(words):
     return struct.pack('<H', len(words)) + words.encode()
 
 
-def hello(protocol=1, version='0.0', host='byhand'):
+def hello(protocol=2, version='0.0', host='byhand'):
     return b'FABPERF\0' + struct.pack('<I', protocol) + text(version) + text(host) + text('')
 
 

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void render(struct result *result)
 {
-	char *text = NULL, *json = report_json(result);
+	const struct results results = { .request = result->request, .asked = 1, .begun = 1, .result = result };
+	char *text = NULL, *json = report_json(&results);
 	size_t len = 0;
 	FILE *to = open_memstream(&text, &len);
 

@@ -33,6 +33,19 @@ static inline void make_request(struct request *request, enum transport transpor
 	request->spec.events = CHOICE_OFF;
 }
 
+/* A run of this one test. */
+static inline struct results results_of(const struct result *result)
+{
+	return (struct results){ .request = result->request,
+				 .status = result->status,
+				 .error = result->error,
+				 .started_unix_ns = result->started_unix_ns,
+				 .asked = 1,
+				 .begun = 1,
+				 .setups = 1,
+				 .result = (struct result *)(uintptr_t)result };
+}
+
 static inline void make_rank(struct rank_result *rank, bool client, uint32_t workers, bool hists)
 {
 	snprintf(rank->host, sizeof(rank->host), "%s", client ? "alpha" : "beta");

@@ -53,7 +53,6 @@ static const struct line bad[] = {
 	{ "--xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 	  "'--xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not an option" },
 	/* letters of other programs */
-	{ "-a", "-a is perftest's sweep over all sizes: here one -s a run" },
 	{ "-e", "-e is perftest's completion events: here --events" },
 	{ "-F", "-F is perftest's ignoring of the CPU frequency: not needed here, leave it out" },
 	{ "-I 64", "-I is perftest's inline size: here --inline_size" },
@@ -124,7 +123,8 @@ static const struct line bad[] = {
 	{ "-q -2", "-q: '-2' is not a whole number" },
 	{ "-q 2k", "-q: '2k' is not a whole number" },
 	{ "-q 0x", "-q: '0x' is not a whole number" },
-	{ "-q 2,3", "-q: '2,3' is not a whole number" },
+	{ "-q 2,x", "-q: item 2: 'x' is not a whole number" },
+	{ "-i 2,3", "-i: '2,3' is not a whole number" },
 	{ "-q auto", "-q: 'auto' is not a whole number" },
 	{ "-q 0", "-q: '0' is out of range: 1 to 16384 queue pairs" },
 	{ "-q 16385", "-q: '16385' is out of range: 1 to 16384 queue pairs" },

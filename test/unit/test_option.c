@@ -28,6 +28,7 @@ static const struct sample samples[] = {
 	{ "metric", "LAT", "lat", "latency" },
 	{ "lat_mode", "ONE_WAY", "one_way", "half" },
 	{ "msg_size", "64K", "64Ki", "0" },
+	{ "all", "on", "on", "4" },
 	{ "bidirectional", "on", "on", "maybe" },
 	{ "qps", "16", "16", "16385" },
 	{ "duration", "1500ms", "1.5s", "99ms" },

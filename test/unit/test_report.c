@@ -88,7 +88,8 @@ static char *terminal(const struct result *result)
 
 static json_t *parse(const struct result *result)
 {
-	char *text = report_json(result);
+	const struct results results = results_of(result);
+	char *text = report_json(&results);
 	json_t *root;
 
 	assert_non_null(text);

@@ -43,22 +43,24 @@ static void test_file(void **state)
 {
 	char folder[] = "/tmp/fabperf-test-XXXXXX", path[PATH_MAX], link_path[PATH_MAX];
 	struct error err = { 0 };
+	struct results results;
 	struct result result;
 	struct stat st;
 	char *text, *wanted;
 
 	(void)state;
 	make_bw(&result);
+	results = results_of(&result);
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/r.json", folder);
 	snprintf(link_path, sizeof(link_path), "%s/link.json", folder);
-	assert_int_equal(report_json_file(&result, path, &err), 0);
+	assert_int_equal(report_json_file(&results, path, &err), 0);
 	assert_int_equal(symlink("r.json", link_path), 0);
-	assert_int_equal(report_json_file(&result, link_path, &err), 0); /* replaces what the link names */
+	assert_int_equal(report_json_file(&results, link_path, &err), 0); /* replaces what the link names */
 	assert_int_equal(lstat(link_path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	text = read_file(path);
-	wanted = report_json(&result);
+	wanted = report_json(&results);
 	assert_string_equal(text, wanted);
 	free(text);
 	free(wanted);
@@ -78,14 +80,16 @@ static void test_file_refused(void **state)
 		      { "/dev/null/r.json", -ENOTDIR },
 		      { "/nonexistent/r.json", -ENOENT },
 		      { "/tmp", -EISDIR } };
+	struct results results;
 	struct result result;
 
 	(void)state;
 	make_bw(&result);
+	results = results_of(&result);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct error err = { 0 };
 
-		assert_int_equal(report_json_file(&result, cases[i].path, &err), cases[i].code);
+		assert_int_equal(report_json_file(&results, cases[i].path, &err), cases[i].code);
 		assert_non_null(strstr(err.text, cases[i].path));
 		assert_non_null(strstr(err.text, strerror(-cases[i].code)));
 	}
@@ -94,12 +98,14 @@ static void test_file_refused(void **state)
 
 static void test_default_path(void **state)
 {
+	struct results results;
 	struct result result;
 	char path[100];
 
 	(void)state;
 	make_bw(&result);
-	report_json_default_path(&result, path, sizeof(path));
+	results = results_of(&result);
+	report_json_default_path(&results, path, sizeof(path));
 	assert_string_equal(path, "./fabperf_results_20231114T221320.123Z.json");
 	result_release(&result);
 }
