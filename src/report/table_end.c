@@ -153,6 +153,17 @@ static const struct result *first_measured(const struct results *results)
 	return NULL;
 }
 
+static void histograms(const struct page *page, const struct results *results)
+{
+	for (unsigned i = 0; i < results->begun; i++) {
+		if (!results->request.spec.qp_histogram || !results->result[i].measured)
+			continue;
+		page_blank(page);
+		page_line(page, TONE_HEADING, "Row %u", i + 1);
+		block_qps(page, &results->result[i]);
+	}
+}
+
 void report_table_end(FILE *to, const struct results *results)
 {
 	const struct result *first = first_measured(results);
@@ -163,6 +174,7 @@ void report_table_end(FILE *to, const struct results *results)
 	outcome(&page, results);
 	if (has_brackets(results))
 		page_line(&page, TONE_PLAIN, "In brackets: not significant, fewer than ten samples beyond it");
+	histograms(&page, results);
 	notes(&page, results);
 	thresholds(&page, results);
 	if (first) {

@@ -151,7 +151,7 @@ static const struct line bad[] = {
 	{ "-s 64kib", "-s: '64kib' is not a size" },
 	{ "-s 1.5K", "-s: '1.5K' is not a size" },
 	{ "-s K", "-s: 'K' is not a size" },
-	{ "-s 1:8", "-s: '1:8' is not a size" },
+	{ "-s 1:8", "-s: item 1, '1:8': a range has a start, an end and a step, as 1:64:*2 or 8:64:+8" },
 	{ "-D 0", "-D: '0' is out of range: 100ms to 1000000s" },
 	{ "-D 99ms", "-D: '99ms' is out of range" },
 	{ "-D 1000001", "-D: '1000001' is out of range" },
