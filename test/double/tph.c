@@ -71,6 +71,12 @@ int ibv_dealloc_dmah(struct ibv_dmah *dmah)
 
 struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
 {
+	const struct fab_mr like = {
+		.access = (unsigned)attr->access,
+		.addr = (uintptr_t)attr->addr,
+		.len = attr->length,
+		.base = (uintptr_t)attr->addr,
+	};
 	int code = fails(CALL_ibv_reg_mr_ex);
 
 	if (!code && (attr->comp_mask != (2 | 16) || attr->dmah->context != pd->context))
@@ -78,5 +84,5 @@ struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
 	if (code)
 		return fails_pointer(code);
 	count_add(COUNT_HINT, (int)(attr->dmah->hint - count_of(COUNT_HINT)));
-	return ibv_reg_mr_iova2(pd, attr->addr, attr->length, (uintptr_t)attr->addr, (unsigned)attr->access);
+	return mr_new(pd, &like, attr->addr);
 }
