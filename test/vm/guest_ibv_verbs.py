@@ -73,12 +73,12 @@ def test_rdma_cm(rxe, connection, verb):
 
 def test_knobs_are_read_back(rxe):
     knobs = {'mtu': 512, 'traffic_class': 32, 'flow_label': 77, 'qp_timeout': 16, 'retry_count': 5, 'rnr_retry': 4,
-             'min_rnr_timer': 7, 'max_rd_atomic': 4}
+             'min_rnr_timer': 7, 'max_rd_atomic': 4, 'start_psn': 0xabcdef}
     words = [word for key, value in knobs.items() for word in (f'--{key}', str(value))]
     facts = rxe('-v', 'read', '-m', 'bw', '-s', '4096', '-i', '50', *words)['requestor']['facts']
     used = {'mtu': 'mtu', 'traffic_class': 'trafficClass', 'flow_label': 'flowLabel', 'qp_timeout': 'qpTimeout',
             'retry_count': 'retryCount', 'rnr_retry': 'rnrRetry', 'min_rnr_timer': 'minRnrTimer',
-            'max_rd_atomic': 'maxRdAtomic'}
+            'max_rd_atomic': 'maxRdAtomic', 'start_psn': 'psn'}
     assert {key: facts[name] for key, name in used.items()} == knobs
     assert 'notTaken' not in facts
 
@@ -108,6 +108,8 @@ def test_gid_that_was_asked_for(rxe):
     (('-v', 'read', '--max_rd_atomic', '255'), 'rxe0'),
     (('-s', '64', '--inline_size', '1024'), 'rxe0'),
     (('-c', 'UC', '-v', 'send', '--rdma_cm', 'on'), 'rdma_cm'),
+    (('--use_ece',), 'RDMA device rxe0 has no enhanced connection establishment'),
+    (('--ph', '1'), 'rxe0'),
     (('-d', 'rxe7'), 'rxe7'),
     (('-c', 'UC', '-v', 'read'), 'read'),
     (('-c', 'UD', '-v', 'write'), 'write'),
