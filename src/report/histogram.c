@@ -84,7 +84,7 @@ static void histogram(const struct page *page, const struct result *result)
 	page_blank(page);
 	page_line(page, TONE_HEADING, "  Queue pairs%s: mean %s Gbit/sec of %llu, deviation from it", way,
 		  units_format_figure(all.mean, mean), (unsigned long long)all.count);
-	bars = malloc(all.count * sizeof(*bars));
+	bars = calloc(all.count, sizeof(*bars));
 	if (!bars) {
 		page_line(page, TONE_BAD, "  there is no memory to sort them");
 		return;
