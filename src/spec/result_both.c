@@ -19,7 +19,8 @@ void result_direction(const struct result *result, unsigned number, struct direc
 	ret->result = *result;
 	ret->result.ranks = ranks;
 	ret->result.rank = ret->rank;
-	memcpy(ret->rank, result->rank, ranks * sizeof(ret->rank[0]));
+	if (ranks)
+		memcpy(ret->rank, result->rank, ranks * sizeof(ret->rank[0]));
 	if (result_directions(result) == 1)
 		return;
 	ret->result.direction = number + 1;
