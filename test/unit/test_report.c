@@ -86,10 +86,9 @@ static char *terminal(const struct result *result)
 	return text;
 }
 
-static json_t *parse(const struct result *result)
+static json_t *parse_run(const struct results *results)
 {
-	const struct results results = results_of(result);
-	char *text = report_json(&results);
+	char *text = report_json(results);
 	json_t *root;
 
 	assert_non_null(text);
@@ -99,10 +98,17 @@ static json_t *parse(const struct result *result)
 	return root;
 }
 
-/* The document without what changes with every release or option: those have tests of their own. */
-static char *stable_json(const struct result *result)
+static json_t *parse(const struct result *result)
 {
-	json_t *root = parse(result);
+	const struct results results = results_of(result);
+
+	return parse_run(&results);
+}
+
+/* The document without what changes with every release or option: those have tests of their own. */
+static char *stable_json(const struct results *results)
+{
+	json_t *root = parse_run(results);
 	json_t *info = json_object_get(root, "versionInfo");
 	char *text;
 
@@ -114,8 +120,57 @@ static char *stable_json(const struct result *result)
 	return text;
 }
 
+/* A sweep as it is printed, row by row, and what follows; and its document. */
+static void check_sweep(const char *name, struct results *results)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	results_conclude(results);
+	for (unsigned i = 0; i < results->begun; i++)
+		if (results->result[i].measured)
+			report_row(to, results, i);
+	report_table_end(to, results);
+	assert_int_equal(fclose(to), 0);
+	check_golden(name, "txt", text);
+	free(text);
+	text = stable_json(results);
+	check_golden(name, "json", text);
+	free(text);
+}
+
+static void test_sweeps(void **state)
+{
+	struct result bw[3], lat[2];
+	struct results results;
+
+	(void)state;
+	make_bw(&bw[0]);
+	make_doubtful(&bw[1]);
+	make_failed_midway(&bw[2]);
+	results = results_of(&bw[0]);
+	results.result = bw;
+	results.asked = 5;
+	results.begun = 3;
+	snprintf(results.request.size_list, sizeof(results.request.size_list), "1K:16K:*2");
+	snprintf(results.request.qps_list, sizeof(results.request.qps_list), "1,2");
+	check_sweep("sweep", &results);
+	make_lat(&lat[0]);
+	make_short_read(&lat[1]);
+	results = results_of(&lat[0]);
+	results.result = lat;
+	results.asked = results.begun = 2;
+	check_sweep("sweep_lat", &results);
+	for (unsigned i = 0; i < 3; i++)
+		result_release(&bw[i]);
+	for (unsigned i = 0; i < 2; i++)
+		result_release(&lat[i]);
+}
+
 static void test_goldens(void **state)
 {
+	struct results results;
 	struct result result;
 	char *text;
 
@@ -125,7 +180,8 @@ static void test_goldens(void **state)
 		text = terminal(&result);
 		check_golden(goldens[i].name, "txt", text);
 		free(text);
-		text = stable_json(&result);
+		results = results_of(&result);
+		text = stable_json(&results);
 		check_golden(goldens[i].name, "json", text);
 		free(text);
 		result_release(&result);
@@ -260,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goldens),
+		cmocka_unit_test(test_sweeps),
 		cmocka_unit_test(test_value_ends_in_column_46),
 		cmocka_unit_test(test_no_control_characters),
 		cmocka_unit_test(test_scenario_has_every_option),
