@@ -127,6 +127,7 @@ static void ib_close(struct port *port)
 	if (p->scratch_mr)
 		ib_kept(p, ibv_dereg_mr(p->scratch_mr), "ibv_dereg_mr", "a memory region");
 	ib_tph_close(p);
+	ib_xrc_close(p);
 	if (p->cq && p->unacked)
 		ibv_ack_cq_events(p->cq, p->unacked);
 	if (p->cq)
@@ -151,6 +152,8 @@ static int open_all(struct ib_port *p, struct error *err)
 		rc = ib_gid_setup(p, err);
 	if (!rc)
 		rc = open_queue(p, err);
+	if (!rc && p->spec->transport == TRANSPORT_XRC)
+		rc = ib_xrc_open(p, err);
 	if (!rc)
 		rc = ib_qp_probe(p, err);
 	if (!rc)
@@ -196,7 +199,7 @@ static void ib_caps(const struct port *port, struct caps *ret)
 		.max_rx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_qps = (uint32_t)p->dev.max_qp,
 		.stride_align = 64,
-		.delivery = transport == TRANSPORT_RC,
+		.delivery = transport_is_reliable((enum transport)transport),
 		.poll_memory = p->spec->verb == VERB_WRITE && mem_is_visible(p->spec->mem),
 		.passive_idle = !two_sided,
 		.can_wait = p->channel != NULL,
@@ -224,6 +227,7 @@ static void set_own(struct ib_ep *ep)
 		.lid = p->attr.lid,
 		.gid_index = p->gid.gid_index,
 		.qpn = ep->qp->qp_num,
+		.target_qpn = ep->target ? ep->target->qp_num : ep->qp->qp_num,
 		.psn = (uint32_t)ib_knob(p->spec->start_psn, 0), /* rdma_cm replaces it */
 		.qkey = ib_qp_key(p),
 		.rkey = ep->conf.region->mr->rkey,
@@ -254,6 +258,10 @@ static int ib_ep_open(struct port *port, const struct ep_conf *conf, struct ep *
 	}
 	set_own(ep);
 	*ret = &ep->ep;
+	if (ep->srq && ibv_get_srq_num(ep->srq, &ep->own.srqn))
+		return error_set(err, -EIO,
+				 "RDMA device %s does not tell the number of a receive queue (ibv_get_srq_num)",
+				 p->name);
 	return p->spec->use_ece ? ib_ece_query(ep, err) : 0;
 }
 
@@ -295,6 +303,7 @@ static void ib_ep_close(struct ep *base)
 		return;
 	if (ep->qp)
 		ib_kept(ib_ep_port(ep), ibv_destroy_qp(ep->qp), "ibv_destroy_qp", "a queue pair");
+	ib_xrc_ep_close(ep);
 	ep->qp = NULL;
 	ep->qpx = NULL;
 	ep->connected = false;

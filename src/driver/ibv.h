@@ -60,6 +60,7 @@ struct ib_addr {
 	uint32_t gid_index;
 	uint32_t qpn, psn, qkey;
 	uint32_t rkey, rx_slots, stride;
+	uint32_t target_qpn, srqn; /* -c XRC: where messages go; others: qpn, 0 */
 	struct ib_ece ece; /* --use_ece: offered, or answered */
 	uint64_t rx_addr; /* of slot 0 */
 	char device[SPEC_NAME]; /* for sentences */
@@ -98,6 +99,7 @@ struct ib_port {
 	struct ib_addr ah_peer;
 	struct ibv_mr *scratch_mr;
 	uint8_t scratch[64]; /* headers of received datagrams, never read */
+	struct ibv_xrcd *xrcd; /* -c XRC only */
 	struct ib_tph *tph; /* --ph only */
 	struct ib_cm *cm; /* rdma_cm only */
 };
@@ -129,6 +131,8 @@ struct ib_ep {
 	struct ep_conf conf;
 	struct ib_addr own, peer;
 	bool connected;
+	struct ibv_qp *target; /* -c XRC: where the peer's messages arrive; qp only sends */
+	struct ibv_srq *srq; /* -c XRC: its receives */
 	bool answers; /* --use_ece: the peer made the offer */
 	enum ibv_mtu mtu; /* of the path */
 	uint8_t rd_atomic; /* reads and atomics under way, both ends considered */
@@ -224,6 +228,13 @@ int ib_tph_open(struct ib_port *p, struct error *err);
 void ib_tph_close(struct ib_port *p); /* once no memory is registered */
 struct ibv_mr *ib_tph_reg(struct ib_port *p, void *addr, size_t size, unsigned access); /* NULL with errno */
 void ib_tph_facts(const struct ib_port *p, struct facts *ret);
+
+/* --- ibv_xrc.c: queue pairs that only send and only receive, and receives of their own --- */
+
+int ib_xrc_open(struct ib_port *p, struct error *err);
+void ib_xrc_close(struct ib_port *p);
+int ib_xrc_ep_open(struct ib_ep *ep, struct error *err);
+void ib_xrc_ep_close(struct ib_ep *ep);
 
 /* --- ibv_ece.c: enhanced connection establishment, between RESET and INIT --- */
 

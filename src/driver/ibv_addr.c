@@ -31,6 +31,8 @@ void ib_addr_pack(const struct ib_addr *addr, struct buf *to)
 	buf_put_u16(to, addr->cm_port);
 	buf_put_u32(to, addr->ece.vendor);
 	buf_put_u32(to, addr->ece.options);
+	buf_put_u32(to, addr->target_qpn);
+	buf_put_u32(to, addr->srqn);
 }
 
 /* What arrives is not trusted: every number is used to set up a queue pair. */
@@ -39,7 +41,7 @@ static bool is_sane(const struct ib_addr *a)
 	bool layer = a->link_layer == IBV_LINK_LAYER_ETHERNET || a->link_layer == IBV_LINK_LAYER_INFINIBAND;
 
 	return layer && a->gid_type <= IBV_GID_TYPE_ROCE_V2 && a->mtu >= IBV_MTU_256 && a->mtu <= IBV_MTU_4096 &&
-	       a->qpn <= 0xffffff && a->psn <= 0xffffff;
+	       a->qpn <= 0xffffff && a->target_qpn <= 0xffffff && a->srqn <= 0xffffff && a->psn <= 0xffffff;
 }
 
 int ib_addr_unpack(struct ib_addr *ret, struct cursor *from, struct error *err)
@@ -70,6 +72,8 @@ int ib_addr_unpack(struct ib_addr *ret, struct cursor *from, struct error *err)
 	a.cm_port = cursor_u16(from);
 	a.ece.vendor = cursor_u32(from);
 	a.ece.options = cursor_u32(from);
+	a.target_qpn = cursor_u32(from);
+	a.srqn = cursor_u32(from);
 	if (from->failed || !is_sane(&a))
 		return error_set(err, -EPROTO, "the peer's RDMA address is malformed");
 	*ret = a;

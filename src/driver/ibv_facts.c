@@ -89,7 +89,11 @@ static void qp_facts(const struct ib_port *p, const struct ib_ep *ep, struct fac
 		return;
 	facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(attr.path_mtu));
 	route_facts(p, &attr.ah_attr, ret);
-	if (p->spec->transport == TRANSPORT_RC)
+	if (ep->srq) {
+		facts_add_number(ret, "xrcTargetQpNumber", "First receiving QP", ep->own.target_qpn);
+		facts_add_number(ret, "xrcSrqNumber", "First XRC receive queue", ep->own.srqn);
+	}
+	if (transport_is_reliable((enum transport)p->spec->transport))
 		reliable_facts(p, &attr, ret);
 	if (p->spec->use_ece)
 		ib_ece_facts(ep, ret);

@@ -104,10 +104,13 @@ int ib_ring_post_rx(struct ep *base, unsigned n)
 	last = &ep->rx[wrapped(ep->rx_head + n - 1, ep->rx_len)];
 	next = last->wr.next;
 	last->wr.next = NULL;
-	rc = ibv_post_recv(ep->qp, &ep->rx[ep->rx_head].wr, &bad);
+	if (ep->srq)
+		rc = ibv_post_srq_recv(ep->srq, &ep->rx[ep->rx_head].wr, &bad);
+	else
+		rc = ibv_post_recv(ep->qp, &ep->rx[ep->rx_head].wr, &bad);
 	last->wr.next = next;
 	if (__builtin_expect(rc != 0, 0)) /* no more is posted than the queue holds: it can't be full */
-		return ib_post_error(ep, "ibv_post_recv", rc);
+		return ib_post_error(ep, ep->srq ? "ibv_post_srq_recv" : "ibv_post_recv", rc);
 	if (ep->rx_local.step)
 		move_on_rx(ep, n);
 	ep->rx_head = wrapped(ep->rx_head + n, ep->rx_len);

@@ -8,6 +8,8 @@ enum ibv_qp_type ib_qp_kind(const struct spec *spec)
 	switch (spec->transport) {
 	case TRANSPORT_UC:
 		return IBV_QPT_UC;
+	case TRANSPORT_XRC:
+		return IBV_QPT_XRC_SEND;
 	case TRANSPORT_UD:
 		return IBV_QPT_UD;
 	default:
@@ -57,7 +59,7 @@ static struct ibv_qp *create(const struct ib_port *p, bool wr_api, uint32_t inli
 		.recv_cq = p->cq,
 		.cap = {
 			.max_send_wr = p->tx_depth,
-			.max_recv_wr = p->rx_depth,
+			.max_recv_wr = p->xrcd ? 0 : p->rx_depth,
 			.max_send_sge = 1,
 			.max_recv_sge = p->spec->transport == TRANSPORT_UD ? 2 : 1,
 			.max_inline_data = inline_size,
@@ -190,5 +192,11 @@ int ib_qp_open(struct ib_ep *ep, struct error *err)
 			       (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
 	if (p->wr_api)
 		ep->qpx = ibv_qp_to_qp_ex(ep->qp);
+	if (p->xrcd) {
+		const int rc = ib_xrc_ep_open(ep, err);
+
+		if (rc)
+			return rc;
+	}
 	return p->spec->use_ece ? 0 : ib_qp_init(ep, err);
 }

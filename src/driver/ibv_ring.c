@@ -90,6 +90,7 @@ static void set_target(const struct ib_ep *ep, const struct op *op, uint64_t slo
 	const struct ib_addr *peer = &ep->peer;
 	uint64_t remote = peer->rx_addr + slot * peer->stride + op->offset;
 
+	wr->qp_type.xrc.remote_srqn = peer->srqn;
 	if (verb_is_atomic(op->verb)) {
 		/* Adds 1; or swaps 0 for 1, which is as much work when the word differs. */
 		wr->wr.atomic.remote_addr = remote;

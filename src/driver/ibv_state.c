@@ -23,8 +23,10 @@ static int to_init(struct ib_ep *ep)
 		.qp_access_flags = ib_access(p->spec),
 	};
 
-	return ibv_modify_qp(ep->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	int rc = ibv_modify_qp(ep->qp, &attr, mask);
+
+	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask) : rc;
 }
 
 int ib_qp_init(struct ib_ep *ep, struct error *err)
@@ -91,11 +93,11 @@ static int choose_mtu(struct ib_ep *ep, struct error *err)
 static int to_rtr(struct ib_ep *ep)
 {
 	const struct ib_port *p = ib_ep_port(ep);
-	int mask = IBV_QP_STATE;
+	int mask = IBV_QP_STATE, answers = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, rc;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = ep->mtu,
-		.dest_qp_num = ep->peer.qpn,
+		.dest_qp_num = ep->peer.target_qpn,
 		.rq_psn = ep->peer.psn,
 		.ah_attr = path_to(p, &ep->peer),
 		.max_dest_rd_atomic = ep->own.rd_resp < ep->peer.rd_init ? ep->own.rd_resp : ep->peer.rd_init,
@@ -105,8 +107,10 @@ static int to_rtr(struct ib_ep *ep)
 	if (p->spec->transport != TRANSPORT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (p->spec->transport == TRANSPORT_RC)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	return ibv_modify_qp(ep->qp, &attr, mask);
+		mask |= answers;
+	rc = ibv_modify_qp(ep->qp, &attr, mask);
+	attr.dest_qp_num = ep->peer.qpn;
+	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask | answers) : rc;
 }
 
 static int to_rts(struct ib_ep *ep)
@@ -122,7 +126,7 @@ static int to_rts(struct ib_ep *ep)
 		.max_rd_atomic = ep->rd_atomic,
 	};
 
-	if (p->spec->transport == TRANSPORT_RC)
+	if (transport_is_reliable((enum transport)p->spec->transport))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	return ibv_modify_qp(ep->qp, &attr, mask);
 }

@@ -110,10 +110,20 @@ static void emit_any(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	emitter_of(wr, qpx->qp_base.qp_type == IBV_QPT_UD)(qpx, wr);
 }
 
+static void emit_xrc(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	emitter_of(wr, false)(qpx, wr);
+	ibv_wr_set_xrc_srqn(qpx, wr->qp_type.xrc.remote_srqn);
+}
+
 void ib_ring_emitter(struct ib_ep *ep)
 {
 	const bool datagram = ep->qp->qp_type == IBV_QPT_UD;
 
+	if (ep->srq) {
+		ep->emit = emit_xrc;
+		return;
+	}
 	ep->emit = emitter_of(&ep->tx[0].wr, datagram);
 	for (uint32_t i = 1; i < ep->tx_len; i++) {
 		if (emitter_of(&ep->tx[i].wr, datagram) != ep->emit)

@@ -10,6 +10,10 @@ static int check_cm(const struct request *request, struct error *err)
 
 	if (spec->rdma_cm != CHOICE_ON)
 		return 0;
+	if (spec->transport == TRANSPORT_XRC)
+		return error_set(err, -EINVAL, "%s does not go with %s: use -c RC or UD",
+				 naming_of(request, ROW(spec.transport)).text,
+				 naming_of(request, ROW(spec.rdma_cm)).text);
 	if (spec->use_ece)
 		return error_set(err, -EINVAL, "%s does not go with %s: options are agreed by the control connection",
 				 name_of(request, ROW(spec.use_ece)).text, naming_of(request, ROW(spec.rdma_cm)).text);

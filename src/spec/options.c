@@ -19,13 +19,14 @@
 #define RDMA      .scope.transports = RDMA_TRANSPORTS
 #define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
 #define DEVICES   .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
-#define RELIABLE  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
+#define RELIABLE  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC)
+#define RC_ONLY   .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
 #define BW        .scope.metrics = BIT(METRIC_BW)
 #define LAT       .scope.metrics = BIT(METRIC_LAT)
 #define CLIENT    .scope.sides = SIDE_CLIENT
 #define SERVER    .scope.sides = SIDE_SERVER
 
-#define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD))
+#define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD) | BIT(TRANSPORT_XRC))
 #define OFI_TRANSPORTS  (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
 #define TWO_SIDED       (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
 #define ATOMICS         (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
@@ -33,7 +34,7 @@
 /* Indexed by the enums of spec.h. */
 static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", NULL };
 static const char *const transport_names[] = {
-	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", NULL,
+	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", "XRC", NULL,
 };
 static const char *const verb_names[] = {
 	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
@@ -77,7 +78,7 @@ const struct option_row option_rows[] = {
 	  .group = test, .help = "Transport; auto: RC, TCP with -r sock, RDM with -r ofi" },
 	{ .key = "verb", .letter = 'v', .json = "verb", .type = OPTION_ENUM, .flags = WIRE | AUTO, FIELD(spec.verb),
 	  .names = verb_names, .def = "auto", .unit = "", .metavar = "VERB", .group = test,
-	  .help = "Operation; RC, RDM and MSG take all, UC write, write_imm and send, the others send; auto: write where possible" },
+	  .help = "Operation; RC, XRC, RDM and MSG take all, UC write, write_imm and send, the others send; auto: write where possible" },
 	{ .key = "metric", .letter = 'm', .json = "metric", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.metric),
 	  .names = metric_names, .def = "bw", .unit = "", .metavar = "METRIC", .group = test,
 	  .help = "Bandwidth with message rate, or latency" },
@@ -203,7 +204,7 @@ const struct option_row option_rows[] = {
 	  .min = 0, .max = 0xffffff, .def = "auto", .unit = "", .metavar = "N", IBV, .group = rdma,
 	  .help = "First packet sequence number of every queue pair, also as 0x...; auto: drawn by lot" },
 	{ .key = "use_ece", .json = "useEce", .type = OPTION_FLAG, .flags = WIRE, FIELD(spec.use_ece), .def = "off",
-	  .unit = "", .metavar = "", RELIABLE, .group = rdma,
+	  .unit = "", .metavar = "", RC_ONLY, .group = rdma,
 	  .help = "Let the devices agree on options of their vendor's before the queue pairs connect (enhanced connection establishment)" },
 	{ .key = "ph", .json = "ph", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.ph), .names = ph_names,
 	  .def = "off", .unit = "", .metavar = "N", IBV, .group = rdma,

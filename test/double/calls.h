@@ -30,6 +30,11 @@
 	CALL(ibv_query_qp, report)             \
 	CALL(ibv_query_ece, ece)               \
 	CALL(ibv_set_ece, ece)                 \
+	CALL(ibv_open_xrcd, xrc)               \
+	CALL(ibv_create_srq_ex, xrc)           \
+	CALL(ibv_post_srq_recv, xrc)           \
+	CALL(ibv_destroy_srq, end_xrc)         \
+	CALL(ibv_close_xrcd, end_xrc)          \
 	CALL(ibv_alloc_dmah, tph)              \
 	CALL(ibv_reg_mr_ex, tph)               \
 	CALL(ibv_dealloc_dmah, end_tph)        \

@@ -28,6 +28,7 @@ static const char *const count_name[] = {
 	[COUNT_CM_CHANNEL] = "cm_channel",
 	[COUNT_CM_ID] = "cm_id",
 	[COUNT_DMAH] = "dmah",
+	[COUNT_XRCD] = "xrcd",
 };
 
 int64_t count_of(enum count what)

@@ -75,6 +75,7 @@ static int query_device(struct ibv_context *context, struct ibv_device_attr *ret
 		.max_qp_rd_atom = (int)config->max_rd_atomic,
 		.max_qp_init_rd_atom = (int)config->max_rd_atomic,
 		.atomic_cap = config->atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
+		.device_cap_flags = config->xrc ? IBV_DEVICE_XRC : 0,
 		.max_ah = 65536,
 		.max_pkeys = 1,
 		.phys_port_cnt = 1,
@@ -239,6 +240,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	v->query_port = query_port;
 	v->query_device_ex = query_device_ex;
 	v->create_qp_ex = create_qp_ex;
+	v->open_xrcd = xrcd_open;
+	v->close_xrcd = xrcd_close;
+	v->create_srq_ex = srq_create;
+	v->get_srq_num = srq_number;
+	v->context.ops.post_srq_recv = srq_post;
 	if (config->null_mr)
 		v->alloc_null_mr = null_mr_alloc;
 	if (config->dm) {

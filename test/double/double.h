@@ -60,7 +60,7 @@ enum ece_mode { ECE_NONE, ECE_ACCEPT, ECE_REFUSE, ECE_REDUCE };
 struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
-	bool atomics, infiniband, port_down, wr_api, memlock, tph, null_mr;
+	bool atomics, infiniband, port_down, wr_api, memlock, tph, xrc, null_mr;
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
@@ -79,6 +79,7 @@ bool config_gids(struct config *to, const char *text); /* "v2/10.0.0.1+-+v1/fe80
 /* --- fault.c: which call or message is hit; counts both --- */
 
 int fails(enum call call); /* the errno it must fail with, or 0; also waits when it must be slow */
+void fails_not(bool now); /* until told otherwise this thread's calls neither fail nor count: the stand-in's own */
 void *fails_pointer(int code); /* sets errno, returns NULL */
 int fails_to_end(enum call call, const void *object); /* as fails; an object that must stay is no leak */
 void fault_calls(FILE *to); /* how often each call was made: "ibv_open_device": 1, ... */
@@ -110,6 +111,7 @@ enum count {
 	COUNT_CM_CHANNEL,
 	COUNT_CM_ID,
 	COUNT_DMAH,
+	COUNT_XRCD,
 	COUNTS,
 };
 
@@ -259,7 +261,7 @@ struct d_wr {
 	struct ibv_sge sge[SGE_MAX];
 	bool inlined; /* the payload was copied: sge[0].length bytes */
 	uint64_t remote, compare_add, swap;
-	uint32_t rkey, ud_qpn, ud_qkey;
+	uint32_t rkey, ud_qpn, ud_qkey, srqn;
 	__be32 imm;
 	struct d_ah *ah;
 	/* while it is being carried out */
@@ -317,8 +319,18 @@ void cq_push(struct fab_cq *cq, const struct fab_cqe *cqe);
 /* --- qp.c, modify.c --- */
 
 struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
+int qp_destroy(struct ibv_qp *base);
 struct d_qp *qp_local(uint32_t qpn); /* NULL: not of this process */
 void qp_fail(struct fab_qp *qp); /* locked: error state, receives are flushed */
+
+/* --- xrc.c --- */
+
+struct ibv_xrcd *xrcd_open(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
+int xrcd_close(struct ibv_xrcd *base);
+void xrc_complete_init(struct ibv_qp_init_attr_ex *init); /* with what its kind of queue pair has from its domain */
+struct ibv_srq *srq_create(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int srq_number(struct ibv_srq *base, uint32_t *ret);
+int srq_post(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* --- post.c, wr.c: the posting interfaces --- */
 
@@ -337,7 +349,7 @@ void wr_setup(struct d_qp *qp);
 struct packet {
 	enum ibv_wr_opcode opcode;
 	enum ibv_qp_type type;
-	uint32_t src_qpn, src_psn, dest_qpn, qkey, rkey;
+	uint32_t src_qpn, src_psn, dest_qpn, qkey, rkey, srqn;
 	enum ibv_mtu mtu;
 	uint8_t dgid[16];
 	bool grh;

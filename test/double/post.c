@@ -53,6 +53,7 @@ static bool atomic_op(enum ibv_wr_opcode opcode)
 
 static void take_target(const struct d_qp *qp, const struct ibv_send_wr *from, struct d_wr *wr)
 {
+	wr->srqn = from->qp_type.xrc.remote_srqn;
 	if (one_sided(from->opcode)) {
 		wr->remote = from->wr.rdma.remote_addr;
 		wr->rkey = from->wr.rdma.rkey;

@@ -21,9 +21,16 @@ static bool fits(const struct ibv_qp_cap *cap)
 	       cap->max_recv_sge <= SGE_MAX;
 }
 
+static bool offered(enum ibv_qp_type type)
+{
+	bool xrc = type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+
+	return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_UD || (xrc && config->xrc);
+}
+
 static int check_init(const struct ibv_qp_init_attr_ex *init)
 {
-	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UC && init->qp_type != IBV_QPT_UD)
+	if (!offered(init->qp_type))
 		return EOPNOTSUPP;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq || !init->recv_cq || init->srq)
 		return EINVAL;
@@ -100,9 +107,12 @@ static uint32_t at_least_one(uint32_t n)
 
 struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
-	int code = check_init(init);
-	struct d_qp *qp = code ? NULL : calloc(1, sizeof(*qp));
+	struct d_qp *qp;
+	int code;
 
+	xrc_complete_init(init);
+	code = check_init(init);
+	qp = code ? NULL : calloc(1, sizeof(*qp));
 	if (!qp)
 		return fails_pointer(code ? code : ENOMEM);
 	qp->cap = init->cap;
@@ -143,19 +153,23 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return d_qp_of(qp)->ops ? &d_qp_of(qp)->ex : NULL;
 }
 
-int ibv_destroy_qp(struct ibv_qp *base)
+int qp_destroy(struct ibv_qp *base)
 {
-	int code = fails_to_end(CALL_ibv_destroy_qp, base);
 	struct d_qp *qp = d_qp_of(base);
 
-	if (code)
-		return code;
 	pump_remove(qp);
 	__atomic_store_n(&local[base->qp_num % FABRIC_QPS], NULL, __ATOMIC_RELEASE);
 	use(qp, -1);
 	fabric_lock(&qp->fab->lock);
 	release(qp);
 	return 0;
+}
+
+int ibv_destroy_qp(struct ibv_qp *base)
+{
+	int code = fails_to_end(CALL_ibv_destroy_qp, base);
+
+	return code ? code : qp_destroy(base);
 }
 
 int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *ret, int mask, struct ibv_qp_init_attr *init)

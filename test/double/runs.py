@@ -6,7 +6,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 TWO_SIDED = ('write_imm', 'send')
-OBJECTS = ('context', 'pd', 'mr', 'dm', 'channel', 'cq', 'qp', 'ah', 'cm_channel', 'cm_id', 'dmah')
+OBJECTS = ('context', 'pd', 'mr', 'dm', 'channel', 'cq', 'qp', 'ah', 'cm_channel', 'cm_id', 'dmah', 'xrcd')
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ static int address(const struct d_qp *qp, const struct d_wr *wr, struct packet *
 		.grh = av->is_global,
 		.remote = wr->remote,
 		.rkey = wr->rkey,
+		.srqn = wr->srqn,
 		.compare_add = wr->compare_add,
 		.swap = wr->swap,
 		.imm = wr->imm,
@@ -181,7 +182,7 @@ static int carry_out(const struct d_qp *qp, struct d_wr *wr, struct packet *pack
 	status = address(qp, wr, packet);
 	if (status)
 		return status;
-	if (qp->fab->type == IBV_QPT_RC)
+	if (qp->fab->type == IBV_QPT_RC || qp->fab->type == IBV_QPT_XRC_SEND)
 		return deliver_reliable(qp, wr, packet);
 	return deliver_unreliable(packet, wr->number);
 }

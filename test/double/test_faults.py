@@ -19,6 +19,7 @@ SHAPES = {
     'nullmr': options('RC', 'write', 'bw', '-M', 'nullmr'),
     'device': options('RC', 'write', 'bw', '-M', 'device'),
     'ece': options('RC', 'write', 'bw', '--use_ece'),
+    'xrc': options('XRC', 'send', 'lat', '--wr_api', 'off'),
     'tph': options('RC', 'write', 'bw', '--ph', '1'),
 }
 CM_SHAPES = {'cm': options('RC', 'write', 'bw', '--rdma_cm', 'on'),
@@ -30,7 +31,7 @@ if ALL:
         for verb, metric, api, events in itertools.product(verbs, ('bw', 'lat'), ('on', 'off'), ('on', 'off')):
             words = options(transport, verb, metric, '--wr_api', api, '--events', events)
             SHAPES[f'{transport} {verb} {metric} wr_api={api} events={events}'] = words
-ENDING = set(calls('end', 'end_ud', 'end_events', 'end_device', 'end_tph', 'end_cm'))
+ENDING = set(calls('end', 'end_ud', 'end_events', 'end_device', 'end_tph', 'end_xrc', 'end_cm'))
 TOTAL = ('BW:', 'Median latency:')
 SIDES = ('client', 'server')
 CODES = ('ENOMEM', 'EINVAL', 'EIO', 'EPERM', 'EBUSY', 'EMFILE')

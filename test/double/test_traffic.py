@@ -7,6 +7,7 @@ VERBS = {
     'RC': ('write', 'write_imm', 'read', 'send', 'atomic_fa', 'atomic_cs'),
     'UC': ('write', 'write_imm', 'send'),
     'UD': ('send',),
+    'XRC': ('write', 'write_imm', 'read', 'send', 'atomic_fa', 'atomic_cs'),
 }
 LEGAL = [(connection, verb) for connection, verbs in VERBS.items() for verb in verbs]
 
@@ -17,7 +18,7 @@ def test_bandwidth(double, connection, verb, api):
     outcome = double(options(connection, verb, 'bw', '--wr_api', api, '--print_json_results'))
     check_bandwidth(outcome, verb)
     assert outcome.connection['requestor']['facts']['postApi'] == ('ibv_wr_*' if api == 'on' else 'ibv_post_send')
-    if connection == 'RC':
+    if connection in ('RC', 'XRC'):
         assert outcome.client['sent'] == outcome.client['delivered']
         assert outcome.connection['results']['bwResults']['messages'] >= 200
 

@@ -28,7 +28,9 @@ static int moved(int code, int otherwise)
 
 static bool connected(const struct fab_qp *dest, const struct packet *p)
 {
-	if (dest->type != p->type || (dest->state != IBV_QPS_RTR && dest->state != IBV_QPS_RTS))
+	enum ibv_qp_type wanted = p->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : p->type;
+
+	if (dest->type != wanted || (dest->state != IBV_QPS_RTR && dest->state != IBV_QPS_RTS))
 		return false;
 	if (p->type == IBV_QPT_UD)
 		return dest->attr.qkey == p->qkey && p->len <= 128u << config->mtu;
@@ -175,6 +177,23 @@ static int deliver_two_sided(struct fab_qp *dest, const struct packet *p)
 	return told(status);
 }
 
+/* Receives, keys and the process are those of the receive queue that the message names; the rights the queue pair's. */
+static int deliver_xrc(const struct fab_qp *target, const struct packet *p, bool one_sided)
+{
+	struct fab_qp *queue = fabric_qp(p->srqn);
+	int status;
+
+	if (!queue || queue->pid != target->pid) {
+		if (queue)
+			fabric_unlock(&queue->lock);
+		return IBV_WC_REM_INV_REQ_ERR;
+	}
+	queue->attr.qp_access_flags = target->attr.qp_access_flags;
+	status = one_sided ? deliver_one_sided(queue, p) : deliver_two_sided(queue, p);
+	fabric_unlock(&queue->lock);
+	return status;
+}
+
 int wire_deliver(const struct packet *p)
 {
 	struct fab_qp *dest = fabric_qp(p->dest_qpn);
@@ -184,9 +203,11 @@ int wire_deliver(const struct packet *p)
 
 	if (!dest)
 		return WIRE_UNREACHABLE;
-	if (connected(dest, p))
+	if (connected(dest, p) && p->type == IBV_QPT_XRC_SEND)
+		status = deliver_xrc(dest, p, one_sided);
+	else if (connected(dest, p))
 		status = one_sided ? deliver_one_sided(dest, p) : deliver_two_sided(dest, p);
-	if (status == IBV_WC_REM_ACCESS_ERR && p->type == IBV_QPT_RC)
+	if (status == IBV_WC_REM_ACCESS_ERR && (p->type == IBV_QPT_RC || p->type == IBV_QPT_XRC_SEND))
 		qp_fail(dest);
 	fabric_unlock(&dest->lock);
 	if (status == IBV_WC_SUCCESS)

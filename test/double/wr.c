@@ -104,6 +104,14 @@ static void set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, u
 	current(qp)->ud_qkey = qkey;
 }
 
+static void set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)
+{
+	struct d_qp *qp = of(ex);
+
+	if (!qp->staged_error)
+		current(qp)->srqn = srqn;
+}
+
 static void set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
 	struct d_qp *qp = of(ex);
@@ -179,6 +187,7 @@ void wr_setup(struct d_qp *qp)
 	ex->wr_send = wr_send;
 	ex->wr_send_imm = wr_send_imm;
 	ex->wr_set_ud_addr = set_ud_addr;
+	ex->wr_set_xrc_srqn = set_xrc_srqn;
 	ex->wr_set_sge = set_sge;
 	ex->wr_set_sge_list = set_sge_list;
 	ex->wr_set_inline_data = set_inline_data;
