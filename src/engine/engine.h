@@ -222,7 +222,10 @@ static inline int meter_check(struct flow *flow)
 struct workers;
 /* Starts one thread a flow that is not idle, bound to its core, through the given phase. */
 int workers_start(struct flow *flows, unsigned count, struct workers **ret, struct error *err);
-/* Joins all; the first flow's error, if any. */
-int workers_join(struct workers *workers, struct error *err);
+/*
+ * Joins all; the first flow's error, if any. patience_ns: < 0 for as long as it takes, else whole seconds; then
+ * -ETIMEDOUT, and what the workers use must stay.
+ */
+int workers_join(struct workers *workers, int64_t patience_ns, struct error *err);
 
 #endif

@@ -106,18 +106,28 @@ int workers_start(struct flow *flows, unsigned count, struct workers **ret, stru
 	return 0;
 }
 
-int workers_join(struct workers *workers, struct error *err)
+/* 0 when the thread has ended. */
+static int join_until(pthread_t id, int64_t patience_ns, const struct timespec *until)
 {
+	return patience_ns < 0 ? pthread_join(id, NULL) : pthread_clockjoin_np(id, NULL, CLOCK_MONOTONIC, until);
+}
+
+int workers_join(struct workers *workers, int64_t patience_ns, struct error *err)
+{
+	struct timespec until;
 	int rc = 0;
 
 	if (!workers)
 		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += patience_ns / 1000000000;
 	for (unsigned i = 0; i < workers->count; i++) {
 		const struct flow *flow = &workers->flows[i];
 
 		if (!workers->thread[i].started)
 			continue;
-		pthread_join(workers->thread[i].id, NULL);
+		if (join_until(workers->thread[i].id, patience_ns, &until))
+			return -ETIMEDOUT;
 		if (flow->error.code && !rc)
 			rc = error_set(err, flow->error.code, "%s", flow->error.text);
 	}

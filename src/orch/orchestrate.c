@@ -311,19 +311,28 @@ static int run_tests(struct run *run, struct results *ret, struct error *err)
 int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct sweep *sweep, struct results *ret,
 		struct error *err)
 {
-	struct run run = { .comm = comm, .conf = conf, .active = comm->rank == 0, .node = -1 };
+	struct run *run = calloc(1, sizeof(*run));
 	int rc;
 
+	if (!run)
+		return error_set(err, -ENOMEM, "no memory for a run");
+	run->comm = comm;
+	run->conf = conf;
+	run->active = comm->rank == 0;
+	run->node = -1;
 	if (sweep)
-		run.sweep = *sweep;
-	run.request = ret ? &ret->request : NULL;
-	gethostname(run.mine.host, sizeof(run.mine.host) - 1);
-	memcpy(run.mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
-	run.mine.clock_error_ns = -1;
-	rc = run_tests(&run, ret, err);
-	tear_down(&run);
-	rank_result_release(&run.mine);
+		run->sweep = *sweep;
+	run->request = ret ? &ret->request : NULL;
+	gethostname(run->mine.host, sizeof(run->mine.host) - 1);
+	memcpy(run->mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
+	run->mine.clock_error_ns = -1;
+	rc = run_tests(run, ret, err);
+	if (run->stuck) /* a worker still uses it */
+		return rc;
+	tear_down(run);
+	rank_result_release(&run->mine);
 	if (!sweep)
-		sweep_release(&run.sweep);
+		sweep_release(&run->sweep);
+	free(run);
 	return rc;
 }

@@ -33,6 +33,7 @@ struct run {
 		clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
 	int64_t rtt_ns;
 	struct error closing; /* what the device did not take back at the end */
+	bool stuck; /* a worker hangs in its driver: what it uses stays until the process ends */
 	bool interrupted; /* somebody asked to stop: the error below says who */
 	struct error stop;
 };

@@ -10,6 +10,7 @@
 #define LATE_TICK_NS  2000000LL /* when the end is due, or somebody has asked for it */
 #define START_NEAR_NS 60000000000LL /* a start instant is that near to now */
 #define OVERDUE_NS    30000000000LL /* the traffic should have ended so long ago: something hangs */
+#define ABORT_NS      1000000000LL /* a worker that has not ended so long after the run failed never will */
 #define QUIET_MIN_NS  50000000LL
 #define SYNC_ROUNDS   64
 
@@ -361,8 +362,9 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 		rc = look(&w, err);
 	if (rc < 0)
 		command(run, FLOW_ABORT);
-	join = workers_join(workers, &run->mine.error);
-	(void)join; /* a failed worker is a result: its sentence goes to rank 0 with the counts */
+	join = workers_join(workers, rc < 0 ? ABORT_NS : -1, &run->mine.error);
+	run->stuck =
+		join == -ETIMEDOUT; /* else a failed worker is a result: its sentence goes to rank 0 with the counts */
 	return rc;
 }
 
