@@ -52,7 +52,7 @@ static void counter_fact(const struct ofi_port *p, struct facts *ret)
 {
 	uint64_t sum = 0;
 
-	if (p->spec->verb != VERB_ATOMIC_FA || p->conf.active)
+	if (p->spec->verb != VERB_ATOMIC_FA || p->conf.active || p->conf.workers > 1) /* of this worker only */
 		return;
 	for (uint64_t i = 0; i < p->spec->qps; i++) {
 		const struct ep_conf *conf = &p->eps[i].conf;

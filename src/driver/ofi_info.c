@@ -112,16 +112,21 @@ static bool is_ip(const struct fi_info *info)
 	       info->addr_format == FI_SOCKADDR_IN6;
 }
 
-/* The first with an address of the family, else the first. */
-static const struct fi_info *of_family(const struct fi_info *list, sa_family_t family)
+/* The first with an address of the family, else the first; of the named domain only. Providers do not heed the hint. */
+static const struct fi_info *choose(const struct fi_info *list, const char *domain, sa_family_t family)
 {
+	const struct fi_info *first = NULL;
+
 	for (const struct fi_info *i = list; i; i = i->next) {
 		const struct sockaddr *address = i->src_addr;
 
+		if (*domain && strcmp(i->domain_attr->name, domain) != 0)
+			continue;
 		if (is_ip(i) && address && address->sa_family == family)
 			return i;
+		first = first ? first : i;
 	}
-	return list;
+	return first;
 }
 
 /* Names of all providers, each once, layered ones by what they are layered over. */
@@ -191,6 +196,7 @@ static void take(struct ofi_port *p)
 int ofi_info_find(struct ofi_port *p, struct error *err)
 {
 	struct fi_info *list = NULL, *bound = NULL;
+	char provider[SPEC_NAME], domain[SPEC_NAME];
 	struct sockaddr_storage here;
 	const struct fi_info *best;
 	int rc = sock_find_here(p->conf.local, "", &here, err);
@@ -202,12 +208,18 @@ int ofi_info_find(struct ofi_port *p, struct error *err)
 		return none(p->spec, err);
 	if (rc)
 		return ofi_error(p, "fi_getinfo", rc, err);
-	best = of_family(list, here.ss_family);
-	if (is_ip(best) && !strchr(p->spec->device, ':') && ask(p->spec, &here, &bound) == 0)
+	ofi_device_split(p->spec->device, provider, domain);
+	best = choose(list, domain, here.ss_family);
+	if (best && is_ip(best) && !*domain && ask(p->spec, &here, &bound) == 0)
 		best = bound;
-	p->info = fi_dupinfo(best);
+	p->info = best ? fi_dupinfo(best) : NULL;
 	fi_freeinfo(list);
 	fi_freeinfo(bound);
+	if (!best)
+		return error_set(err, -ENODEV,
+				 "libfabric's provider %s has no domain %s on this host: 'fi_info -p %s' lists "
+				 "them",
+				 provider, domain, provider);
 	if (!p->info)
 		return error_set(err, -ENOMEM, "no memory for libfabric's description of a provider");
 	take(p);

@@ -1,0 +1,142 @@
+"""libfabric between two processes here: every verb over every kind of endpoint, and every count agrees."""
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from processes import SCALE, kill
+
+SHORT = ('-D', '0.2', '-w', '0')
+ONE_SIDED = ('write', 'read', 'atomic_fa', 'atomic_cs')
+VERBS = (*ONE_SIDED, 'write_imm', 'send')
+NO_ATOMICS = ('write', 'write_imm', 'read', 'send')
+
+# Endpoint, provider, verbs that it has here, and what a run is shaped like.
+KINDS = [('RDM', 'shm', VERBS, ('-q', '2', '-N', '2')), ('RDM', 'tcp', VERBS, ('-q', '2')),
+         ('MSG', 'tcp', NO_ATOMICS, ('-q', '3')), ('DGRAM', 'udp', ('send',), ('-q', '2'))]
+LATENCY = [('RDM', 'shm', 'write'), ('RDM', 'shm', 'read'), ('RDM', 'shm', 'send'), ('RDM', 'tcp', 'write'),
+           ('RDM', 'tcp', 'atomic_cs'), ('MSG', 'tcp', 'write_imm'), ('DGRAM', 'udp', 'send')]
+ROWS = [(*kind[:2], verb, kind[3]) for kind in KINDS for verb in kind[2]]
+
+
+@pytest.fixture
+def measured(measure):
+    """measured(*options) → the connection of a run; on a busy machine several until there was something to measure."""
+    def call(*options, **more):
+        for _ in range(6):
+            results = measure('-r', 'ofi', *options, **more)['connections'][0]
+            assert results['status'] == 'ok'
+            if results['results']['latResults'] or (results['results']['bwResults'] or {}).get('messages'):
+                return results
+        return pytest.fail(f'nothing was measured in 6 runs: {results["remarks"]}')
+    return call
+
+
+def total(results, side, field):
+    return sum(row[field] or 0 for row in results['resultsPerProcess'] if row['side'] == side)
+
+
+@pytest.mark.parametrize('transport, provider, verb, shape', ROWS)
+def test_bandwidth(measured, transport, provider, verb, shape):
+    size = () if verb.startswith('atomic') else ('-s', '1K')
+    results = measured('-c', transport, '-d', provider, '-v', verb, *size, *shape, *SHORT)
+    sent, received = total(results, 'requestor', 'totalSent'), total(results, 'responder', 'totalReceived')
+    assert sent > 0
+    if verb in ONE_SIDED:
+        assert received == 0 and results['loss'] is None
+    else:
+        assert results['loss']['sent'] == sent == received + results['loss']['lost']
+        assert results['loss']['lost'] == 0 or transport == 'DGRAM'
+    if verb == 'atomic_fa' and '-N' not in shape:
+        assert int(results['responder']['facts']['counterSum']) == sent
+    assert results['requestor']['facts']['device'].split(';')[0] == provider
+
+
+@pytest.mark.parametrize('transport, provider, verb', LATENCY)
+def test_latency(measured, transport, provider, verb):
+    words = ('-c', transport, '-d', provider, '-v', verb, '-m', 'lat', '-q', '2', *SHORT)
+    latency = measured(*words)['results']['latResults']
+    assert latency['halved'] == (verb in ('write', 'write_imm', 'send'))
+    assert 0 < latency['minUsec'] <= latency['medianUsec'] <= latency['p99Usec'] <= latency['maxUsec']
+
+
+@pytest.mark.parametrize('provider', ['shm', 'tcp'])
+@pytest.mark.parametrize('count', [1, 1003])
+def test_each_atomic_adds_one(measured, provider, count):
+    words = ('-d', provider, '-v', 'atomic_fa', '-i', count, '-w', '0', '-q', '2')
+    results = measured(*words)
+    assert total(results, 'requestor', 'totalSent') == 2 * count
+    assert results['responder']['facts']['counterSum'] == str(2 * count)
+
+
+@pytest.mark.parametrize('options', [
+    ('-c', 'MSG', '-v', 'send'), ('-d', 'shm', '-v', 'write_imm', '-s', '8'), ('-d', 'tcp', '-v', 'write', '-s', '1M'),
+    ('-d', 'shm', '-v', 'send', '-t', '1', '--rx_depth', '1', '--post_batch', '1', '-s', '1'),
+])
+def test_iterations_are_sent_exactly(measured, options):
+    results = measured(*options, '-i', '307', '-w', '0', '-q', '2')
+    assert total(results, 'requestor', 'totalSent') == results['requestor']['bwResults']['messages'] == 614
+
+
+@pytest.mark.parametrize('options', [('-v', 'send', '-m', 'lat'), ('-v', 'read', '-c', 'MSG'), ('-v', 'write')])
+def test_sleeping(measured, options):
+    results = measured('-d', 'tcp', '--events', 'on', *options, *SHORT)
+    assert 'sleeping' in results['requestor']['facts']['completionMode']
+
+
+def test_default_without_an_rdma_device(run, free_port):
+    """Nothing but a host: shared memory here, said in one line; where there is an RDMA device that is taken."""
+    if list(Path('/sys/class/infiniband').glob('*')):
+        pytest.skip('this machine has an RDMA device')
+    result = run('-n', 'localhost', '--port', free_port(), '-D', '0.2', '-w', '0')
+    assert result.rc == 0, result
+    assert re.search(r"^fabperf: no RDMA device here: running over libfabric's shm provider .*$", result.stderr, re.M)
+    assert 'RDM write' in result.stdout
+
+
+@pytest.mark.parametrize('options, sentence', [
+    (('-r', 'ofi', '-d', 'nowhere'), r'no provider nowhere on this host; it offers: .*shm'),
+    (('-d', 'nowhere'), '-d nowhere is no RDMA device and no libfabric provider of this host'),
+    (('-r', 'ofi', '-d', 'tcp:nowhere'), 'provider tcp has no domain nowhere on this host'),
+    (('-c', 'MSG', '-d', 'shm'), 'provider shm does not offer write over MSG endpoints on this host'),
+    (('-c', 'MSG', '-v', 'atomic_fa'), 'provider tcp does not offer atomic_fa over MSG endpoints'),
+    (('-r', 'ofi', '-c', 'RC'), '-c RC does not go with -r ofi, which takes -c RDM, MSG or DGRAM'),
+    (('-c', 'DGRAM', '-v', 'write'), '-v write does not go with -c DGRAM, which takes -v send'),
+    (('-r', 'ofi', '-d', 'shm', '--events', 'on'), 'events has no effect with libfabric\'s provider shm'),
+    (('-c', 'DGRAM', '-s', '64K'), 'msg_size 65536: the ofi device sends at most'),
+    (('-r', 'ofi', '-d', 'shm', '-t', '30000'), 'tx_depth 30000: the device takes at most'),
+])
+def test_refusals(run, free_port, options, sentence):
+    result = run('-n', 'localhost', '--port', free_port(), *SHORT, *options)
+    assert result.rc == 1 and re.search(sentence, result.stderr), result
+
+
+def test_a_filter_of_providers_is_named(run, free_port):
+    words = ('-n', 'localhost', '--port', free_port(), '-r', 'ofi', '-d', 'tcp', *SHORT)
+    result = run(*words, env={'FI_PROVIDER': 'udp'})
+    assert result.rc == 1 and 'it offers: udp (FI_PROVIDER=udp)' in result.stderr, result
+
+
+@pytest.mark.parametrize('sig, sentence', [(signal.SIGKILL, 'closed the control connection'),
+                                           (signal.SIGSTOP, 'has been silent')])
+@pytest.mark.parametrize('provider, verb, victim', [
+    ('shm', 'read', 'client'), ('shm', 'write', 'server'), ('tcp', 'send', 'server'), ('tcp', 'write', 'client'),
+])
+def test_a_peer_that_vanishes_is_named(serve, start, sig, sentence, provider, verb, victim):
+    """Killed or stopped in the midst of traffic, perhaps with a lock of the provider's: the other side ends within 5 s."""
+    server, port = serve()
+    client = start('-n', 'localhost', '--port', port, '--launch_server', 'off', '-r', 'ofi', '-d', provider, '-v', verb,
+                   '-w', '0', '-D', '60', '-R', '0.2')
+    client.until('Gb/s', 'stderr', timeout=20)
+    child = int(Path(f'/proc/{server.pid}/task/{server.pid}/children').read_text().split()[0])
+    begun = time.monotonic()
+    os.kill(client.pid if victim == 'client' else child, sig)
+    survivor = server if victim == 'client' else client
+    try:
+        survivor.until(sentence, 'stderr', timeout=8)
+        assert time.monotonic() - begun < 5 * SCALE + 1
+    finally:
+        kill([client.pid if victim == 'client' else child])
