@@ -167,8 +167,8 @@ int ofi_hello(struct ofi_ep *ep, int64_t deadline_ns, struct error *err);
 
 int ofi_prepare(struct ep *ep, const struct work *work, struct error *err);
 void ofi_queue_free(struct ofi_queue *queue);
-int ofi_post(struct ep *ep, unsigned n, unsigned flags);
-int ofi_post_rx(struct ep *ep, unsigned n);
+int ofi_post(struct ep *base, unsigned n, unsigned flags);
+int ofi_post_rx(struct ep *base, unsigned n);
 int ofi_poll(struct port *port, struct done *done, int max);
 int ofi_wait(struct port *port, int64_t timeout_ns);
 

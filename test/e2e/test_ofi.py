@@ -24,7 +24,7 @@ ROWS = [(*kind[:2], verb, kind[3]) for kind in KINDS for verb in kind[2]]
 
 @pytest.fixture
 def measured(measure):
-    """measured(*options) → the connection of a run; on a busy machine several until there was something to measure."""
+    """measured(*options) → the connection of a run; on a busy machine several until it has something."""
     def call(*options, **more):
         for _ in range(6):
             results = measure('-r', 'ofi', *options, **more)['connections'][0]
@@ -105,7 +105,7 @@ def test_default_without_an_rdma_device(run, free_port):
     (('-c', 'MSG', '-v', 'atomic_fa'), 'provider tcp does not offer atomic_fa over MSG endpoints'),
     (('-r', 'ofi', '-c', 'RC'), '-c RC does not go with -r ofi, which takes -c RDM, MSG or DGRAM'),
     (('-c', 'DGRAM', '-v', 'write'), '-v write does not go with -c DGRAM, which takes -v send'),
-    (('-r', 'ofi', '-d', 'shm', '--events', 'on'), 'events has no effect with libfabric\'s provider shm'),
+    (('-r', 'ofi', '-d', 'shm', '--events', 'on'), "events has no effect with libfabric's provider shm"),
     (('-c', 'DGRAM', '-s', '64K'), 'msg_size 65536: the ofi device sends at most'),
     (('-r', 'ofi', '-d', 'shm', '-t', '30000'), 'tx_depth 30000: the device takes at most'),
 ])
@@ -126,7 +126,7 @@ def test_a_filter_of_providers_is_named(run, free_port):
     ('shm', 'read', 'client'), ('shm', 'write', 'server'), ('tcp', 'send', 'server'), ('tcp', 'write', 'client'),
 ])
 def test_a_peer_that_vanishes_is_named(serve, start, sig, sentence, provider, verb, victim):
-    """Killed or stopped in the midst of traffic, perhaps with a lock of the provider's: the other side ends within 5 s."""
+    """Killed or stopped in the midst of traffic, perhaps with a lock held: the other side ends within 5 s."""
     server, port = serve()
     client = start('-n', 'localhost', '--port', port, '--launch_server', 'off', '-r', 'ofi', '-d', provider, '-v', verb,
                    '-w', '0', '-D', '60', '-R', '0.2')
