@@ -37,8 +37,9 @@ static bool rate_too_low(const struct port_conf *conf)
 
 	for (unsigned i = 0; (test = port_test(conf, i)); i++) {
 		const double bits = (double)(test->size * 8 * test->tx_depth * conf->workers);
+		const double jitter = (double)test->null_jitter_ns / 1e9 * (double)test->tx_depth;
 
-		if (test->null_rate && bits / (double)test->null_rate > QUEUE_S)
+		if ((test->null_rate ? bits / (double)test->null_rate : 0) + jitter > QUEUE_S)
 			return true;
 	}
 	return false;
@@ -61,14 +62,14 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 		return error_set(err, -ENOMEM, "no memory for a null device");
 	}
 	port->delay = null_fixed(spec->null_latency_ns);
-	port->latency_test = spec->metric == METRIC_LAT;
+	port->true_time = spec->metric == METRIC_LAT || spec_is_paced(spec);
 	if (rate_too_low(conf)) {
 		null_close(&port->base);
-		return error_set(
-			err, -EINVAL,
-			"--null_rate is so low that the messages outstanding take longer than %d s: ask for fewer "
-			"(-t), smaller ones (-s) or a higher rate",
-			QUEUE_S);
+		return error_set(err, -EINVAL,
+				 "--null_rate is so low, or --null_jitter so long, that the messages outstanding take "
+				 "longer than %d s: ask for fewer "
+				 "(-t), smaller ones (-s) or a faster link",
+				 QUEUE_S);
 	}
 	port->echo = spec->metric == METRIC_LAT && latency_is_ping_pong(spec);
 	port->counts = spec->metric == METRIC_BW && (spec->null_loss > 0 || verb_is_two_sided((enum verb)spec->verb));
@@ -103,6 +104,7 @@ static void null_facts(const struct port *base, struct facts *ret)
 	facts_add(ret, "nullLatency", "Programmed latency", "%s", units_format_time(spec->null_latency_ns, text));
 	facts_add(ret, "nullRate", "Programmed rate, bit/s", "%s",
 		  spec->null_rate ? units_format_rate(spec->null_rate, text) : "without limit");
+	facts_add(ret, "nullJitter", "Programmed jitter", "%s", units_format_time(spec->null_jitter_ns, text));
 	facts_add(ret, "nullLoss", "Programmed loss", "%g", spec->null_loss);
 }
 
@@ -179,7 +181,9 @@ static int null_prepare(struct ep *base, const struct work *work, struct error *
 		port->step = (uint64_t)((double)spec->size * 8e9 * (double)port->conf.workers /
 						(double)spec->null_rate * (double)(1 << FRACTION_BITS) +
 					0.5);
-	port->instant = !port->delay && !port->step;
+	port->jitter = (double)null_fixed(spec->null_jitter_ns);
+	lot_init(&port->lot, spec->seed, 2 * (uint64_t)port->conf.worker + 1);
+	port->instant = !port->delay && !port->step && !spec->null_jitter_ns;
 	ep->next = ep->told = ep->due = 0;
 	memset(&ep->seq, 0, sizeof(ep->seq));
 	return 0;

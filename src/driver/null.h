@@ -3,6 +3,7 @@
 #define DRIVER_NULL_H
 
 #include "base/clock.h"
+#include "base/lot.h"
 #include "driver/driver.h"
 #include "driver/seq.h"
 
@@ -68,13 +69,16 @@ struct null_port {
 	const struct port_conf conf;
 	int64_t epoch_ns; /* when it was opened: the device's instants count from here */
 	bool instant; /* no rate and no latency: a message completes as soon as it is posted */
-	bool latency_test; /* posts happen at the true instant: one message is under way at a time */
+	bool true_time; /* posts happen when they do: one message is under way at a time, or a schedule says when */
 	bool echo; /* latency of a ping-pong: each message is answered by the device */
 	bool counts; /* the receiving side is told what was sent, and counts */
 	bool tells, told_of; /* counts: this side sends, and receives */
 	uint64_t step; /* fixed point: time that one message occupies this port's share of the link */
 	uint64_t delay; /* fixed point: the programmed latency */
+	double jitter; /* fixed point: mean of the exponential time that a message takes longer on the link */
+	struct lot lot; /* of the jitter */
 	uint64_t link_free; /* fixed point: when the last accepted message has left */
+	uint64_t back_free; /* the same of the answers' way back */
 	uint64_t now; /* fixed point: the device's idea of now, see post_timed */
 	unsigned phase; /* that the last post belonged to, see post_timed */
 	uint32_t head, tail; /* runs[head ... tail) wait */

@@ -38,23 +38,50 @@ static int post_instant(struct null_port *port, struct null_ep *ep, unsigned n)
 	return (int)n;
 }
 
+/* One message over a link that is free from *free on: when it has left. */
+static uint64_t cross(struct null_port *port, uint64_t *free, uint64_t start)
+{
+	if (start < *free)
+		start = *free;
+	*free = start + port->step + (uint64_t)(port->jitter * lot_exponential(&port->lot));
+	return *free;
+}
+
+/* Each message takes its own time on the link, its answer on the way back as well: a run for each. */
+static int post_jittered(struct null_port *port, struct null_ep *ep, unsigned n, uint64_t start)
+{
+	const unsigned room = (NULL_RUNS - (port->tail - port->head)) / 2;
+
+	n = n < room ? n : room;
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t there = cross(port, &port->link_free, start) + port->delay;
+
+		push(port, ep, 1, DONE_TX, there);
+		if (port->echo)
+			push(port, ep, 1, DONE_RX, cross(port, &port->back_free, there) + port->delay);
+	}
+	return (int)n;
+}
+
 /*
  * The link sends one message after another; each takes `step` and arrives `latency` later. A post is taken to happen
  * when the completion that made room for it was due, not when the worker got round to it: a worker that lost its core
  * for a while finds the link as busy as it had left it, and the rate is exact however the host is scheduled. The
- * latency test posts at the true instant, as there nothing is queued behind; so does the first post of a phase, before
- * which the link was empty. What the device's own two clock reads (here, and in the poll that finds the completion) cost
+ * latency test posts at the true instant, as there nothing is queued behind; so does a schedule, whose messages wait for
+ * the link and nobody for them, and the first post of a phase, before which the link was empty. What the device's own two clock reads (here, and in the poll that finds the completion) cost
  * is no latency of the link: one read is taken off.
  */
 static int post_timed(struct null_port *port, struct null_ep *ep, unsigned n)
 {
 	uint64_t start = port->now, first;
 
-	if (port->latency_test || port->phase != port->base.phases) {
+	if (port->true_time || port->phase != port->base.phases) {
 		start = null_now(port) - null_fixed(port->conf.clock->read_cost_ns);
 		port->phase = port->base.phases;
 		port->now = start;
 	}
+	if (port->jitter > 0)
+		return post_jittered(port, ep, n, start);
 	if (start < port->link_free)
 		start = port->link_free;
 	port->link_free = start + n * port->step;
@@ -81,10 +108,9 @@ int null_post(struct ep *base, unsigned n, unsigned flags)
 	}
 	if (port->tail - port->head > NULL_RUNS - 2)
 		return 0;
+	n = (unsigned)(port->instant && !port->echo ? post_instant(port, ep, n) : post_timed(port, ep, n));
 	ep->next += n;
-	if (port->instant && !port->echo)
-		return post_instant(port, ep, n);
-	return post_timed(port, ep, n);
+	return (int)n;
 }
 
 int null_post_rx(struct ep *ep, unsigned n)
@@ -158,12 +184,12 @@ static uint32_t due_count(const struct null_port *port, const struct null_run *r
 }
 
 /*
- * With a latency one run at a time: what is posted next is posted when that run was due. Taken together with later runs it
+ * With a latency or jitter one run at a time: what is posted next is posted when that run was due. Taken together with later runs it
  * would be posted when the last of them was, and the link would stand idle in between.
  */
 static int poll_runs(struct null_port *port, struct done *done, int max)
 {
-	const int limit = port->delay ? 1 : max;
+	const int limit = port->true_time || (!port->delay && port->jitter <= 0) ? max : 1;
 	uint64_t now = port->instant && !port->echo ? UINT64_MAX : null_now(port);
 	int found = 0;
 

@@ -2,15 +2,18 @@
 #include "engine/engine.h"
 #include "engine/bandwidth.h"
 #include "engine/latency.h"
+#include "engine/openloop.h"
 
 #include <stddef.h>
 
-const struct engine *const engines[] = { &engine_bandwidth, &engine_latency, NULL };
+const struct engine *const engines[] = {
+	&engine_bandwidth, &engine_latency, &engine_openloop_bandwidth, &engine_openloop_latency, NULL,
+};
 
-const struct engine *engine_find(enum metric metric)
+const struct engine *engine_find(const struct spec *spec)
 {
 	for (size_t i = 0; engines[i]; i++) {
-		if (engines[i]->metric == metric)
+		if (engines[i]->metric == spec->metric && engines[i]->paced == spec_is_paced(spec))
 			return engines[i];
 	}
 	return NULL;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct engine;
+struct openloop;
 struct topo;
 
 #define FLOW_DONES 64 /* completions taken with one poll */
@@ -106,12 +107,14 @@ struct flow {
 	bool sending; /* counted in control->sending */
 	atomic_ullong live_sent, live_received; /* so far, for the main thread */
 
+	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
 	struct worker_result *result;
 	struct error error;
 };
 
 struct engine {
 	enum metric metric;
+	bool paced; /* an open loop */
 	/* Builds the rings and posts the first receives; before the barrier that precedes the traffic. */
 	int (*prepare)(struct flow *flow);
 	/* The phase, in the worker's thread: until the window is over and nothing is outstanding (active), until FLOW_FINISH (passive). */
@@ -124,7 +127,7 @@ struct engine {
 };
 
 extern const struct engine *const engines[]; /* NULL-terminated */
-const struct engine *engine_find(enum metric metric);
+const struct engine *engine_find(const struct spec *spec);
 
 /* --- ops.c: the operations of a test as its rings repeat them --- */
 
@@ -153,6 +156,8 @@ int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, st
 
 /* Polls once and books what it got: 1 when completions came, 0 when not, negative errno with flow->error. */
 int flow_pump(struct flow *flow);
+/* Counts a completion, and posts receives again as flow_pump does. */
+int flow_book(struct flow *flow, const struct done *done);
 /* Posts the receives of an endpoint that were consumed (flow_pump does so in steps of repost_step). */
 int flow_repost(struct flow *flow, struct flow_ep *fep);
 /* Books messages that arrived on an endpoint, and posts its receives again in time. */

@@ -1,6 +1,7 @@
 /* Opens and closes one worker's part of a test: port, buffers, endpoints, addresses. */
 #include "base/buf.h"
 #include "engine/engine.h"
+#include "engine/openloop.h"
 #include "mem/mem.h"
 
 #include <errno.h>
@@ -214,6 +215,7 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .yield = flow->yield,
 				   .block = flow->block,
 				   .rx_depth = flow->rx_depth,
+				   .loop = flow->loop,
 				   .result = result };
 
 	memcpy(flow, &kept, sizeof(kept));
@@ -257,6 +259,7 @@ void flow_close(struct flow *flow)
 		if (flow->eps[i].ep)
 			flow->drv->ep_close(flow->eps[i].ep);
 	}
+	openloop_free(flow);
 	free(flow->eps);
 	flow->eps = NULL;
 	if (flow->region)

@@ -25,7 +25,7 @@ int flow_arrived(struct flow *flow, struct flow_ep *fep, uint32_t count)
 	return fep->repost >= flow->repost_step ? flow_repost(flow, fep) : 0;
 }
 
-static int book(struct flow *flow, const struct done *done)
+int flow_book(struct flow *flow, const struct done *done)
 {
 	struct flow_ep *fep = &flow->eps[done->ep->index];
 
@@ -47,7 +47,7 @@ int flow_pump(struct flow *flow)
 	if (n < 0)
 		return flow_fail(flow);
 	for (int i = 0; i < n; i++) {
-		int rc = book(flow, &done[i]);
+		int rc = flow_book(flow, &done[i]);
 
 		if (rc < 0)
 			return rc;

@@ -76,7 +76,7 @@ static int open_flows(struct run *run, struct error *err)
 	int rc = 0;
 
 	run->drv = driver_find((enum driver_kind)run->spec.driver);
-	run->engine = engine_find((enum metric)run->spec.metric);
+	run->engine = engine_find(&run->spec);
 	if (!run->drv || !run->engine)
 		return error_set(err, -EPROTO, "this executable has no such driver or metric");
 	rc = alloc_result(run, err);

@@ -16,7 +16,4 @@ void block_threshold(const struct page *page, const struct result *result);
 void block_conditions(const struct page *page, const struct result *result); /* what was used, and the options */
 void block_options(const struct page *page, const struct result *result); /* what was given, what was chosen */
 
-/* "half round trip", "completion": what a latency is; "write", "UC" ... come from spec.h. */
-const char *latency_meaning(const struct result *result);
-
 #endif

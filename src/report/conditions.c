@@ -65,7 +65,9 @@ static void queue(const struct page *page, const struct spec *spec)
 			       (unsigned long long)spec->workers, (unsigned long long)(spec->qps * spec->workers));
 	else
 		page_condition(page, "QPs", "%llu, one worker", (unsigned long long)spec->qps);
-	if (spec->metric == METRIC_LAT)
+	if (spec_is_paced(spec))
+		page_condition(page, "Messages", "as they are due, at most %s", depth);
+	else if (spec->metric == METRIC_LAT)
 		page_condition(page, "Messages", "one at a time");
 	else if (spec->cq_mod > 1 && spec->cq_mod != SPEC_AUTO && !transport_is_socket(spec->transport))
 		page_condition(page, "Messages", "%s, %s, one in %llu signalled", depth, batch,

@@ -9,16 +9,23 @@
 
 #define WORKERS_SHOWN 64
 
-const char *latency_meaning(const struct result *result)
+/* What a sample is. */
+static void latency_meaning(const struct result *result, char *ret, size_t size)
 {
 	const struct spec *spec = &result->request.spec;
 
-	if (latency_is_ping_pong(spec))
-		return "latency: half of the round trip";
-	if (spec->lat_mode != LAT_ONE_WAY)
-		return "latency: from post to completion";
-	return result_acknowledged(result) ? "one way: from post to acknowledgement"
-					   : "one way: from post to local completion without acknowledgement";
+	const char *const from = spec_is_paced(spec) ? "due" : "post";
+	const bool acknowledged = result_acknowledged(result);
+
+	if (latency_is_halved(spec))
+		snprintf(ret, size, "latency: half of the round trip");
+	else if (latency_is_ping_pong(spec))
+		snprintf(ret, size, "response time: from %s to answer, not halved", from);
+	else if (spec->lat_mode != LAT_ONE_WAY)
+		snprintf(ret, size, "latency: from %s to completion", from);
+	else
+		snprintf(ret, size, "one way: from %s to %s", from,
+			 acknowledged ? "acknowledgement" : "local completion without acknowledgement");
 }
 
 static void side(const struct page *page, const struct result *result, const struct rank_result *rank,
@@ -131,7 +138,7 @@ static void percentile(const struct page *page, const struct latency *latency, u
 static void latency(const struct page *page, const struct result *result)
 {
 	struct latency latency;
-	char samples[UNITS_TEXT];
+	char samples[UNITS_TEXT], meaning[80];
 	const uint64_t given_up = result_unanswered(result);
 	struct window window;
 
@@ -145,7 +152,8 @@ static void latency(const struct page *page, const struct result *result)
 			if (latency.percentile[i].p < 50 || latency.percentile[i].p > 50) /* that is the median */
 				percentile(page, &latency, i);
 		snprintf(samples, sizeof(samples), "%llu", (unsigned long long)latency.samples);
-		page_text(page, "Samples", samples, "messages", latency_meaning(result));
+		latency_meaning(result, meaning, sizeof(meaning));
+		page_text(page, "Samples", samples, "messages", meaning);
 	}
 	if (given_up)
 		page_count(page, "Unanswered", given_up, "messages");
@@ -153,14 +161,45 @@ static void latency(const struct page *page, const struct result *result)
 		page_figure(page, "Duration", window.seconds, "sec");
 }
 
+static void load_line(const struct page *page, const char *label, double gbps, double mpps, const char *more)
+{
+	char bits[UNITS_TEXT], messages[UNITS_TEXT], remark[2 * UNITS_TEXT];
+
+	snprintf(remark, sizeof(remark), "%s Mpps%s", units_format_figure(mpps, messages), more);
+	page_text(page, label, units_format_figure(gbps, bits), "Gbit/sec", remark);
+}
+
+/* An open loop: how the asked load was kept. */
+static void load(const struct page *page, const struct result *result)
+{
+	char count[UNITS_TEXT], mean[UNITS_TEXT], largest[UNITS_TEXT], remark[3 * UNITS_TEXT];
+	struct load_kept load;
+
+	if (!result_load(result, &load))
+		return;
+	load_line(page, "Asked load", load.asked_gbps, load.asked_mpps,
+		  result->request.spec.arrivals == ARRIVALS_POISSON ? ", Poisson" : ", periodic");
+	load_line(page, "Achieved load", load.done_gbps, load.done_mpps, load.sustained ? "" : ", not sustained");
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)load.late);
+	snprintf(remark, sizeof(remark), "of %llu; lateness %s us on average, %s at most", (unsigned long long)load.due,
+		 units_format_figure(load.late_mean_us, mean), units_format_figure(load.late_max_us, largest));
+	page_text(page, "Late posts", count, "messages", remark);
+	if (load.behind)
+		page_count(page, "Behind at the end", load.behind, "messages");
+	if (load.missed)
+		page_count(page, "Never posted", load.missed, "messages");
+}
+
 void block_figures(const struct page *page, const struct result *result)
 {
 	if (result->request.spec.metric == METRIC_LAT) {
 		latency(page, result);
+		load(page, result);
 		steadiness(page, result);
 		return;
 	}
 	bandwidth(page, result);
+	load(page, result);
 	if (result_directions(result) > 1)
 		directions(page, result);
 	else if (result_rate(result).seconds > 0)

@@ -115,6 +115,7 @@ static json_t *connection(const struct result *result, unsigned number)
 	tree_put(&object, "testConfig", part_test_config(result));
 	tree_put(&object, "results", results(result));
 	tree_put(&object, "countedBy", counted_by(result));
+	tree_put(&object, "load", part_load(result));
 	tree_put(&object, "loss", part_loss(result));
 	tree_put(&object, "threshold", part_threshold(result));
 	tree_put(&object, "remarks", part_remarks(result));

@@ -87,7 +87,7 @@ static json_t *buckets(const struct hist *hist)
 static const char *mode_name(const struct spec *spec)
 {
 	if (latency_is_ping_pong(spec))
-		return "half_round_trip";
+		return latency_is_halved(spec) ? "half_round_trip" : "round_trip";
 	return spec->lat_mode == LAT_ONE_WAY ? "one_way" : "completion";
 }
 
@@ -107,6 +107,7 @@ static json_t *latency_object(const struct result *result, const struct latency 
 	tree_put(&object, "samples", tree_count(latency->samples));
 	tree_put(&object, "mode", json_string(mode_name(spec)));
 	tree_put(&object, "halved", json_boolean(latency->halved));
+	tree_put(&object, "from", json_string(spec_is_paced(spec) ? "due" : "post"));
 	tree_put(&object, "acknowledged",
 		 latency_is_ping_pong(spec) ? json_null() : json_boolean(result_acknowledged(result)));
 	return object;
@@ -132,6 +133,30 @@ json_t *part_lat(const struct result *result)
 	hist_init(&hist);
 	if (json_is_object(object) && result_hist(result, &hist))
 		tree_put(&object, "histogram", buckets(&hist));
+	return object;
+}
+
+json_t *part_load(const struct result *result)
+{
+	const bool poisson = result->request.spec.arrivals == ARRIVALS_POISSON;
+	struct load_kept load;
+	json_t *object;
+
+	if (!result->measured || !result_load(result, &load))
+		return json_null();
+	object = json_object();
+	tree_put(&object, "arrivals", json_string(poisson ? "poisson" : "periodic"));
+	tree_put(&object, "askedGbSec", tree_real(load.asked_gbps));
+	tree_put(&object, "askedMpps", tree_real(load.asked_mpps));
+	tree_put(&object, "achievedGbSec", tree_real(load.done_gbps));
+	tree_put(&object, "achievedMpps", tree_real(load.done_mpps));
+	tree_put(&object, "sustained", json_boolean(load.sustained));
+	tree_put(&object, "dueMessages", tree_count(load.due));
+	tree_put(&object, "latePosts", tree_count(load.late));
+	tree_put(&object, "meanLatenessUsec", tree_real(load.late_mean_us));
+	tree_put(&object, "maxLatenessUsec", tree_real(load.late_max_us));
+	tree_put(&object, "behindMessages", tree_count(load.behind));
+	tree_put(&object, "missedMessages", tree_count(load.missed));
 	return object;
 }
 

@@ -16,6 +16,7 @@
 #define SIDES_LIMIT   0.01 /* of the window */
 #define SHORT_LIMIT   0.9 /* of the window asked for */
 #define LINK_LIMIT    1.001 /* of the link rate */
+#define LATE_LIMIT    0.01 /* of the messages */
 #define FALL_LIMIT    0.5 /* lowest interval, of the median */
 
 struct court {
@@ -215,6 +216,28 @@ static void judge_link(const struct court *court)
 	    units_format_figure(gbps, text), units_format_figure(link, limit));
 }
 
+/* An open loop whose messages pile up has no latency of its own, and no more than what came through is its rate. */
+static void judge_load(const struct court *court)
+{
+	struct load_kept load;
+	char asked[UNITS_TEXT], done[UNITS_TEXT];
+
+	if (!result_load(court->result, &load))
+		return;
+	if (!load.sustained)
+		say(court, "notSustained", true,
+		    "the load was not kept up: %s Mpps asked, %s achieved, %llu messages behind at the end; what "
+		    "waited "
+		    "for its turn grows with the length of the test",
+		    units_format_figure(load.asked_mpps, asked), units_format_figure(load.done_mpps, done),
+		    (unsigned long long)load.behind);
+	else if (load.late > LATE_LIMIT * (double)load.due)
+		say(court, "latePosts", false,
+		    "%.1f %% of the messages were posted late, by up to %s us: this host or a full queue, not the "
+		    "network, made them wait; latencies count that",
+		    100 * (double)load.late / (double)load.due, units_format_figure(load.late_max_us, done));
+}
+
 static void judge_delivery(const struct court *court)
 {
 	const struct rank_result *rank = figure_side(court);
@@ -251,7 +274,7 @@ static const struct {
 } judges[] = {
 	{ judge_steady, true },      { judge_falls, true },    { judge_cores, false }, { judge_window, true },
 	{ judge_late_ranks, false }, { judge_sides, true },    { judge_clock, false }, { judge_link, true },
-	{ judge_delivery, true },    { judge_workers, false },
+	{ judge_delivery, true },    { judge_workers, false }, { judge_load, false },
 };
 
 void judge_result(const struct result *result, void (*say_it)(void *context, const struct remark *remark),

@@ -61,6 +61,8 @@ static json_t *option_value(const struct request *request, int index)
 	case OPTION_SIZE:
 	case OPTION_RATE:
 		return number(row, *(const uint64_t *)field);
+	case OPTION_LOAD:
+		break;
 	case OPTION_TIME:
 		return tree_real((double)*(const int64_t *)field / 1e9);
 	case OPTION_REAL:

@@ -81,6 +81,9 @@ char *option_allowed(const struct option_row *row, char *ret)
 		return ret;
 	case OPTION_CORES:
 		return strcpy(ret, "a list of cores as 5 or 5,7 or 5-9");
+	case OPTION_LOAD:
+		return strcpy(ret,
+			      "bit/s with k M G T, or messages/s with pps behind it, as 10G or 50kpps, at most 1000T");
 	case OPTION_PERCENTILES:
 		return strcpy(ret, "an ascending list of numbers above 0 up to 100, as 50,99,99.9");
 	default:

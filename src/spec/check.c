@@ -76,15 +76,6 @@ static int check_dimension(const struct request *request, int row, const struct 
 			 option_names(option_rows[decider].names, mask, names));
 }
 
-/* Only lost messages are drawn by lot. */
-static int check_seed(const struct request *request, struct error *err)
-{
-	if (!option_given(request, ROW(spec.seed)) || request->spec.null_loss > 0)
-		return 0;
-	return error_set(err, -EINVAL, "%s has no effect with %s: no message is lost",
-			 name_of(request, ROW(spec.seed)).text, naming_of(request, ROW(spec.null_loss)).text);
-}
-
 int request_check_scope(const struct request *request, struct error *err)
 {
 	for (int row = 0; row < (int)option_count; row++) {
@@ -94,7 +85,7 @@ int request_check_scope(const struct request *request, struct error *err)
 			if (check_dimension(request, row, &dimensions[i], err))
 				return -EINVAL;
 	}
-	return check_seed(request, err);
+	return request_check_load(request, err);
 }
 
 /* --- pairs --- */
@@ -309,6 +300,8 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = check_histogram(request, err);
 	if (rc == 0)
 		rc = request_check_rdma(request, err);
+	if (rc == 0)
+		rc = request_check_paced(request, err);
 	if (rc == 0 && spec->report_interval_ns > 0 && spec->report_interval_ns < MIN_REPORT)
 		rc = error_set(err, -EINVAL, "%s is too short: at least 10ms, or 0 for no live lines",
 			       naming_of(request, ROW(spec.report_interval_ns)).text);

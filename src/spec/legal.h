@@ -24,6 +24,9 @@ struct naming naming_of(const struct request *request, int row); /* "-s 64Ki" */
 int request_check_legality(const struct request *request, struct error *err);
 /* check.c: legality and relations between values; a value that is still "auto" is passed over. 0 or -EINVAL. */
 int request_check_values(const struct request *request, struct error *err);
+/* check_load.c: what only a schedule or chance gives an effect; what goes with --rate. 0 or -EINVAL. */
+int request_check_load(const struct request *request, struct error *err);
+int request_check_paced(const struct request *request, struct error *err);
 /* check_rdma.c: RDMA options whose values exclude each other. 0 or -EINVAL. */
 int request_check_rdma(const struct request *request, struct error *err);
 /* check.c: every option given has an effect on the side, driver, transport, verb and metric. 0 or -EINVAL. */

@@ -15,6 +15,7 @@ enum option_type {
 	OPTION_INT,
 	OPTION_SIZE,
 	OPTION_RATE, /* uint64_t */
+	OPTION_LOAD, /* struct load: a rate, or messages per second with "pps" behind the number */
 	OPTION_TIME, /* int64_t ns */
 	OPTION_REAL, /* double */
 	OPTION_ENUM, /* uint32_t, index into names[]; empty names are not offered */

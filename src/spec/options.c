@@ -41,6 +41,7 @@ static const char *const verb_names[] = {
 };
 static const char *const metric_names[] = { "bw", "lat", NULL };
 static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
+static const char *const arrivals_names[] = { "periodic", "poisson", NULL };
 static const char *const mem_names[] = { "", "host", "nullmr", "device", NULL };
 static const char *const server_mem_names[] = { "auto", "host", "nullmr", "device", NULL };
 static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
@@ -143,9 +144,9 @@ const struct option_row option_rows[] = {
 	  .help = "Sleep until something happens instead of polling; auto: on for bandwidth over sockets" },
 
 	{ .key = "tx_depth", .letter = 't', .json = "txDepth", .type = OPTION_INT, .flags = WIRE | AUTO,
-	  FIELD(spec.tx_depth), .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", QUEUES, BW,
+	  FIELD(spec.tx_depth), .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", QUEUES,
 	  .group = posting, .list = offsetof(struct request, depth_list),
-	  .help = "Messages outstanding per queue pair, or a list; auto: 128, fewer from 129 queue pairs on; latency always has one" },
+	  .help = "Messages outstanding per queue pair, or a list; auto: 128, fewer from 129 pairs on; latency without --rate: one" },
 	{ .key = "rx_depth", .json = "rxDepth", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.rx_depth),
 	  .min = 1, .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", QUEUES, .scope.verbs = TWO_SIDED,
 	  .group = posting, .help = "Receives posted per queue pair; auto: 512, fewer from 33 queue pairs on" },
@@ -156,6 +157,15 @@ const struct option_row option_rows[] = {
 	{ .key = "cq_mod", .json = "cqMod", .type = OPTION_INT, .flags = WIRE | AUTO, FIELD(spec.cq_mod), .min = 1,
 	  .max = 32768, .def = "auto", .unit = "messages", .metavar = "N", RDMA, BW, .group = posting,
 	  .help = "One completion for that many messages; auto: --post_batch" },
+	{ .key = "rate", .json = "rate", .type = OPTION_LOAD, .flags = WIRE, FIELD(spec.load), .min = 0, .max = 1e15,
+	  .def = "0", .unit = "bit/s", .metavar = "LOAD", .group = posting,
+	  .help = "Send by a schedule: payload of all workers, or messages/s (50kpps); latency counts from when due; 0: no schedule" },
+	{ .key = "arrivals", .json = "arrivals", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.arrivals),
+	  .names = arrivals_names, .def = "periodic", .unit = "", .metavar = "KIND", .group = posting,
+	  .help = "Instants of --rate: evenly spaced, or at random with exponential gaps" },
+	{ .key = "seed", .json = "seed", .type = OPTION_INT, .flags = WIRE, FIELD(spec.seed), .min = 0, .max = 1e15,
+	  .def = "1", .unit = "", .metavar = "N", .group = posting,
+	  .help = "Start of the random numbers of --arrivals, --null_loss and --null_jitter: the same seed draws the same" },
 	{ .key = "inline_size", .json = "inlineSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.inline_size), .min = 0, .max = 1024, .def = "auto", .unit = "bytes", .metavar = "SIZE", IBV,
 	  .scope.verbs = BIT(VERB_WRITE) | TWO_SIDED, .group = posting,
@@ -241,12 +251,12 @@ const struct option_row option_rows[] = {
 	{ .key = "null_rate", .json = "nullRate", .type = OPTION_RATE, .flags = WIRE, FIELD(spec.null_rate),
 	  .min = 0, .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", NULL_ONLY, .group = null,
 	  .help = "Rate of the link that all workers share; 0: without limit" },
+	{ .key = "null_jitter", .json = "nullJitter", .type = OPTION_TIME, .flags = WIRE, FIELD(spec.null_jitter_ns),
+	  .min = 0, .max = 1 * S, .def = "0", .unit = "s", .metavar = "TIME", NULL_ONLY, .group = null,
+	  .help = "Each message takes longer on the link, by an exponential time of this mean" },
 	{ .key = "null_loss", .json = "nullLoss", .type = OPTION_REAL, .flags = WIRE, FIELD(spec.null_loss),
 	  .min = 0, .max = 1, .def = "0", .unit = "", .metavar = "P", NULL_ONLY, BW, .group = null,
 	  .help = "Probability that a message is lost" },
-	{ .key = "seed", .json = "seed", .type = OPTION_INT, .flags = WIRE, FIELD(spec.seed), .min = 0, .max = 1e15,
-	  .def = "1", .unit = "", .metavar = "N", NULL_ONLY, BW, .group = null,
-	  .help = "Start of --null_loss's random numbers: the same seed loses the same messages" },
 
 	{ .key = "percentiles", .json = "percentiles", .type = OPTION_PERCENTILES, .flags = WIRE,
 	  FIELD(spec.percentiles), .min = 0, .max = 100, .def = "50,90,99,99.9,99.99", .unit = "%",

@@ -41,6 +41,30 @@ struct qp_count {
 	uint64_t sent[2], received[2];
 };
 
+/* How one worker kept the schedule of an open loop, over the messages that were due in its window. */
+struct pacing {
+	uint64_t due; /* messages */
+	uint64_t late; /* of them, posted when the next one was due, too */
+	uint64_t late_sum_ns, late_max_ns; /* from due to posted */
+	uint64_t behind; /* not yet posted when the window ended */
+	uint64_t missed; /* never posted */
+};
+
+static inline void pacing_record(struct pacing *pacing, int64_t late_ns, bool late)
+{
+	pacing->due++;
+	pacing->late += late;
+	pacing->late_sum_ns += (uint64_t)late_ns;
+	if ((uint64_t)late_ns > pacing->late_max_ns)
+		pacing->late_max_ns = (uint64_t)late_ns;
+}
+
+static inline void pacing_miss(struct pacing *pacing, uint64_t messages)
+{
+	pacing->due += messages;
+	pacing->missed += messages;
+}
+
 /* One worker of one side. Instants are ns of this rank's own clock. */
 struct worker_result {
 	uint32_t core;
@@ -55,6 +79,7 @@ struct worker_result {
 	uint64_t total_sent, total_received; /* from first to last message, warm-up and drain included */
 	bool has_loss; /* lost, duplicated, reordered were measured (by sequence numbers at the receiver) */
 	uint64_t lost, duplicated, reordered;
+	struct pacing pacing; /* open loop; all 0 without */
 	uint64_t timeouts; /* latency: messages given up after the time limit */
 
 	int64_t cpu_user_ns, cpu_system_ns; /* of this thread, in the window; -1 = not known */
@@ -242,6 +267,18 @@ bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		    struct latency *ret); /* of one worker */
 /* Whether a completion at the sender told that the peer has the message; else it had only left this host. */
 bool result_acknowledged(const struct result *result);
+/*
+ * The load that was asked for and what came of it, over the sender's workers: false without a schedule or a window. It
+ * was sustained when at most a hundredth of what was due in the window (or ten messages) was not done at its end.
+ */
+struct load_kept {
+	double asked_gbps, asked_mpps; /* as struct rate */
+	double done_gbps, done_mpps; /* completed, or answered, in the window */
+	uint64_t due, late, behind, missed; /* sums of struct pacing */
+	double late_mean_us, late_max_us;
+	bool sustained;
+};
+bool result_load(const struct result *result, struct load_kept *ret);
 uint64_t result_unanswered(const struct result *result); /* samples that the sender's workers gave up */
 /* All samples of the sender, ns as measured, into an initialised histogram; false when there is none. */
 bool result_hist(const struct result *result, struct hist *into);

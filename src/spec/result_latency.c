@@ -13,7 +13,7 @@ bool latency_is_ping_pong(const struct spec *spec)
 
 bool latency_is_halved(const struct spec *spec)
 {
-	return latency_is_ping_pong(spec);
+	return latency_is_ping_pong(spec) && !spec_is_paced(spec);
 }
 
 /* Inserts p in ascending order unless it is there or there is no place. */

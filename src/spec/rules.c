@@ -139,10 +139,14 @@ static void resolve_verb(struct request *request)
 	if (spec->verb != VERB_AUTO)
 		return;
 	spec->verb = legal & (1u << VERB_WRITE) ? VERB_WRITE : VERB_SEND;
-	if (spec->metric != METRIC_LAT || (mem_is_visible(spec->mem) && mem_is_visible(server)))
+	if (spec->metric != METRIC_LAT)
 		return;
-	spec->verb = legal & (1u << VERB_WRITE_IMM) && spec->mem != MEM_NULLMR && server != MEM_NULLMR ? VERB_WRITE_IMM
-												       : VERB_SEND;
+	if (spec_is_paced(spec) && latency_is_ping_pong(spec))
+		spec->verb = VERB_SEND; /* several writes under way would overwrite each other */
+	else if (!mem_is_visible(spec->mem) || !mem_is_visible(server))
+		spec->verb = legal & (1u << VERB_WRITE_IMM) && spec->mem != MEM_NULLMR && server != MEM_NULLMR
+				     ? VERB_WRITE_IMM
+				     : VERB_SEND;
 }
 
 static void resolve_size(struct spec *spec)
@@ -186,7 +190,7 @@ static uint64_t share_of(const struct spec *spec, uint64_t depth)
 
 static uint64_t default_batch(const struct spec *spec)
 {
-	if (spec->metric == METRIC_LAT)
+	if (spec->metric == METRIC_LAT || spec_is_paced(spec))
 		return 1;
 	if (spec->transport == TRANSPORT_TCP)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
@@ -200,7 +204,8 @@ static uint64_t default_cq_mod(const struct spec *spec)
 {
 	if (spec->driver == DRIVER_OFI) /* operations may complete in any order: each for itself */
 		return 1;
-	if (spec->metric == METRIC_LAT && latency_is_ping_pong(spec) && !transport_is_socket(spec->transport))
+	if (spec->metric == METRIC_LAT && latency_is_ping_pong(spec) && !spec_is_paced(spec) &&
+	    !transport_is_socket(spec->transport))
 		return within(spec->tx_depth / 2, 1, spec->tx_depth);
 	return spec->post_batch;
 }
@@ -212,13 +217,22 @@ static uint64_t default_rx_depth(const struct spec *spec)
 	return share_of(spec, spec->driver == DRIVER_OFI ? OFI_RX_DEPTH : RX_DEPTH);
 }
 
+/* Of messages in flight; by a schedule sockets have a limit for them, too. */
+static void resolve_tx_depth(struct spec *spec)
+{
+	const bool paced = spec_is_paced(spec);
+
+	if (spec->tx_depth != SPEC_AUTO || (transport_is_socket(spec->transport) && !paced))
+		return;
+	spec->tx_depth = spec->metric == METRIC_LAT && !paced ? LAT_TX_DEPTH : share_of(spec, BW_TX_DEPTH);
+}
+
 /* Sockets have no queues of their own: their depths are what one call carries. */
 static void resolve_depths(struct spec *spec)
 {
 	const bool socket = transport_is_socket(spec->transport);
 
-	if (spec->tx_depth == SPEC_AUTO && !socket)
-		spec->tx_depth = spec->metric == METRIC_LAT ? LAT_TX_DEPTH : share_of(spec, BW_TX_DEPTH);
+	resolve_tx_depth(spec);
 	if (spec->post_batch == SPEC_AUTO)
 		spec->post_batch = default_batch(spec);
 	if (spec->tx_depth == SPEC_AUTO)
@@ -234,7 +248,7 @@ static void resolve_depths(struct spec *spec)
 /* A polling loop is what latency is about, and what a device wants; streams over sockets leave the cores to the kernel. */
 static void resolve_events(struct spec *spec)
 {
-	const bool stream = transport_is_socket(spec->transport) && spec->metric == METRIC_BW;
+	const bool stream = transport_is_socket(spec->transport) && spec->metric == METRIC_BW && !spec_is_paced(spec);
 
 	if (spec->events == CHOICE_AUTO)
 		spec->events = stream ? CHOICE_ON : CHOICE_OFF;

@@ -31,6 +31,7 @@ enum transport {
 };
 enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_ATOMIC_FA, VERB_ATOMIC_CS };
 enum metric { METRIC_BW, METRIC_LAT };
+enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum tph_mem { TPH_MEM_NONE, TPH_MEM_VM, TPH_MEM_PM };
@@ -44,6 +45,12 @@ enum mem_kind { MEM_AUTO, MEM_HOST, MEM_NULLMR, MEM_DEVICE };
 struct spec_op {
 	uint32_t verb;
 	uint64_t size;
+};
+
+/* An offered load: so many bits of payload, or messages, per second; 0 = none asked for. */
+struct load {
+	uint64_t per_second;
+	uint64_t in_messages; /* 1: messages, 0: bits */
 };
 
 /* One test. Every field has its row in options.c (with default, range and unit); numbers may be SPEC_AUTO where the row says so. */
@@ -89,8 +96,13 @@ struct spec {
 	uint64_t sock_buf; /* bytes, SO_SNDBUF and SO_RCVBUF */
 	uint64_t data_port; /* passive side's first data port; 0 = ephemeral */
 
+	struct load
+		load; /* of all workers and queue pairs: messages are sent when they are due; none = as fast as they go */
+	uint32_t arrivals; /* enum arrivals: how the instants lie at which they are due */
+
 	int64_t null_latency_ns; /* -r null: from post to completion, one way */
 	uint64_t null_rate; /* -r null: bit/s of the whole link, shared by all workers; 0 = infinite */
+	int64_t null_jitter_ns; /* -r null: mean of an exponential time that a message takes longer on the link */
 	double null_loss; /* -r null: probability 0 ... 1 that a message is lost */
 	uint64_t seed;
 
@@ -181,6 +193,10 @@ bool verb_is_atomic(enum verb verb);
 
 /* Whether the passive side of a latency test answers each message; else a sample ends with the own completion. */
 bool latency_is_ping_pong(const struct spec *spec);
+/* Open loop: messages are sent by a schedule (--rate), whether those before are done or not. */
+bool spec_is_paced(const struct spec *spec);
+/* The asked load of all workers together, messages per second. */
+double spec_load_mps(const struct spec *spec);
 /* Whether a latency test reports half of what it timed. */
 bool latency_is_halved(const struct spec *spec);
 

@@ -91,6 +91,35 @@ static int number_parse(const struct option_row *row, const char *text, void *fi
 	return 0;
 }
 
+/* --- load --- */
+
+static int load_parse(const struct option_row *row, const char *text, void *field, struct error *err)
+{
+	static const char suffix[] = "pps";
+	const size_t len = strlen(text), tail = sizeof(suffix) - 1;
+	struct load load = { .in_messages = len > tail && !strcasecmp(text + len - tail, suffix) };
+	char number[UNITS_TEXT];
+
+	snprintf(number, sizeof(number), "%.*s", (int)(load.in_messages ? len - tail : len), text);
+	if (len - tail * load.in_messages >= sizeof(number) || units_parse_rate(number, &load.per_second, NULL))
+		return not_allowed(row, text, err);
+	if ((double)load.per_second > row->max)
+		return out_of_range(row, text, err);
+	memcpy(field, &load, sizeof(load));
+	return 0;
+}
+
+static char *load_format(const struct option_row *row, const void *field, char *ret, size_t size)
+{
+	char text[UNITS_TEXT];
+	struct load load;
+
+	(void)row;
+	memcpy(&load, field, sizeof(load));
+	snprintf(ret, size, "%s%s", units_format_rate(load.per_second, text), load.in_messages ? "pps" : "");
+	return ret;
+}
+
 /* --- time and real --- */
 
 static int time_parse(const struct option_row *row, const char *text, void *field, struct error *err)
@@ -332,6 +361,7 @@ static const struct type_ops types[] = {
 	[OPTION_INT] = { number_parse, number_format },
 	[OPTION_SIZE] = { number_parse, number_format },
 	[OPTION_RATE] = { number_parse, number_format },
+	[OPTION_LOAD] = { load_parse, load_format },
 	[OPTION_TIME] = { time_parse, time_format },
 	[OPTION_REAL] = { real_parse, real_format },
 	[OPTION_ENUM] = { enum_parse, enum_format },

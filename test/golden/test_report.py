@@ -33,6 +33,10 @@ def test_known_figures():
     assert latency['maxUsec'] == 5000 and latency['minUsec'] == 2 and latency['halved']
     read = load('short_read')['connections'][0]['results']['latResults']
     assert read['mode'] == 'completion' and read['maxUsec'] == 1000
+    assert read['from'] == 'post'
+    overload = load('overload')['connections'][0]
+    assert overload['results']['latResults']['mode'] == 'round_trip' and not overload['results']['latResults']['halved']
+    assert overload['load']['achievedMpps'] == 0.045 and not overload['load']['sustained']
     assert [row['significant'] for row in read['percentiles'] if row['percentile'] in (99, 99.9)] == [True, False]
 
 

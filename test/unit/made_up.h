@@ -196,6 +196,27 @@ static inline void make_lat(struct result *result)
 	hist_record(result->rank[0].worker[0].hist, 10000000);
 }
 
+/* RC sends by a Poisson schedule of 50,000/s that the link did not keep up with. */
+static inline void make_overload(struct result *result)
+{
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_SEND, METRIC_LAT, 1000);
+	request.spec.load = (struct load){ 50000, 1 };
+	request.spec.arrivals = ARRIVALS_POISSON;
+	make(result, &request, 1);
+	count(&result->rank[0].worker[0], false, 450000);
+	result->rank[0].worker[0].sent = 450100;
+	result->rank[0].worker[0].pacing = (struct pacing){ .due = 500100,
+							    .late = 400000,
+							    .late_sum_ns = UINT64_C(180000000000000),
+							    .late_max_ns = 990000000,
+							    .behind = 49900,
+							    .missed = 48000 };
+	for (unsigned i = 0; i < 452100; i++)
+		hist_record(result->rank[0].worker[0].hist, 20000 + 2200 * (uint64_t)i);
+}
+
 static inline void make_short_read(struct result *result)
 {
 	struct request request;

@@ -48,6 +48,8 @@ static const struct sample samples[] = {
 	{ "rx_depth", "64", "64", "32769" },
 	{ "post_batch", "1", "1", "1025" },
 	{ "cq_mod", "100", "100", "1.5" },
+	{ "rate", "1.5Mpps", "1.5Mpps", "10Gpp" },
+	{ "arrivals", "Poisson", "poisson", "random" },
 	{ "inline_size", "0", "0", "1025" },
 	{ "max_rd_atomic", "16", "16", "0" },
 	{ "ib_port", "2", "2", "0" },
@@ -76,6 +78,7 @@ static const struct sample samples[] = {
 	{ "null_latency", "5us", "5us", "11s" },
 	{ "null_rate", "100G", "100G", "100Gb" },
 	{ "null_loss", "0.01", "0.01", "1.01" },
+	{ "null_jitter", "10us", "10us", "2" },
 	{ "seed", "42", "42", "one" },
 	{ "percentiles", "25,50,99.9999", "25,50,99.9999", "50,50" },
 	{ "bw_threshold", "92.5", "92.5", "-1" },
@@ -112,8 +115,8 @@ static const struct sample *sample_of(const char *key)
 
 static bool is_number(const struct option_row *row)
 {
-	return row->type == OPTION_INT || row->type == OPTION_SIZE || row->type == OPTION_RATE ||
-	       row->type == OPTION_TIME || row->type == OPTION_REAL;
+	return row->type == OPTION_INT || row->type == OPTION_LOAD || row->type == OPTION_SIZE ||
+	       row->type == OPTION_RATE || row->type == OPTION_TIME || row->type == OPTION_REAL;
 }
 
 static void rows_have_all_texts(void **state)
@@ -158,6 +161,7 @@ static void fields_fit_their_types(void **state)
 		[OPTION_INT] = 8,
 		[OPTION_SIZE] = 8,
 		[OPTION_RATE] = 8,
+		[OPTION_LOAD] = sizeof(struct load),
 		[OPTION_TIME] = 8,
 		[OPTION_REAL] = 8,
 		[OPTION_ENUM] = sizeof(uint32_t),

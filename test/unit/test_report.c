@@ -16,6 +16,7 @@ static const struct golden {
 	{ "bw", make_bw },
 	{ "udp", make_udp },
 	{ "lat", make_lat },
+	{ "overload", make_overload },
 	{ "short_read", make_short_read },
 	{ "never_connected", make_never_connected },
 	{ "failed_midway", make_failed_midway },

@@ -34,6 +34,7 @@ static void make_full(struct result *result)
 		rank->worker[w].core = 4 + w;
 		rank->worker[w].numa = w == 2 ? -1 : (int32_t)w;
 		rank->worker[w].sent = UINT64_MAX - w;
+		rank->worker[w].pacing = (struct pacing){ 100 + w, 3, 4000, 500, 6, 7 };
 		rank->worker[w].has_loss = true;
 		rank->worker[w].intervals = 2;
 		rank->worker[w].interval_ns = 100;
@@ -68,6 +69,7 @@ static void test_pack_round_trip(void **state)
 	assert_int_equal(back.worker[2].qp_count, 2);
 	assert_int_equal(back.worker[2].qp[1].sent[1], 32);
 	assert_int_equal(back.worker[2].qp[1].received[0], 5);
+	assert_memory_equal(&back.worker[1].pacing, &result.rank[0].worker[1].pacing, sizeof(struct pacing));
 	assert_string_equal(back.error.text, "something broke");
 	assert_string_equal(facts_get(&back.facts, "device"), "rxe0");
 	rank_result_pack(&back, &second);

@@ -17,8 +17,8 @@
 
 static bool is_number(const struct option_row *row)
 {
-	return row->type == OPTION_INT || row->type == OPTION_SIZE || row->type == OPTION_RATE ||
-	       row->type == OPTION_TIME || row->type == OPTION_REAL;
+	return row->type == OPTION_INT || row->type == OPTION_LOAD || row->type == OPTION_SIZE ||
+	       row->type == OPTION_RATE || row->type == OPTION_TIME || row->type == OPTION_REAL;
 }
 
 static uint64_t draw(uint64_t *seed)
