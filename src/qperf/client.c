@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS 1000000000ull
-#define RESULTS   3 /* timeouts: on a slow path they come behind the test's own data */
+#define SECOND_NS   1000000000ull
+#define MTU_DEFAULT 2048
+#define RESULTS     3 /* timeouts: on a slow path they come behind the test's own data */
 
 struct client {
 	struct qperf_line *line;
@@ -42,6 +43,8 @@ static void fill(struct qperf_params *params, uint32_t given, const struct qperf
 {
 	if (!(given & PARAM_BIT(PARAM_MSG_SIZE)))
 		params->msg_size = test->size;
+	if (!(given & PARAM_BIT(PARAM_MTU_SIZE)) && test->family == FAMILY_RDMA)
+		params->mtu_size = MTU_DEFAULT;
 	if (params->no_msgs && !(given & PARAM_BIT(PARAM_TIME))) {
 		params->time = 0;
 		params->time_ns = 0;
@@ -85,7 +88,8 @@ static const char *ours_only(const struct client *c)
 		return "-t with a fraction of a second";
 	if (c->loc.flip && (c->test->uses & PARAM_BIT(PARAM_FLIP)))
 		return "-f";
-	if (c->loc.no_msgs && c->test->family != FAMILY_RDMA)
+	if (c->loc.no_msgs && strcmp(c->test->name, "rc_bw") && strcmp(c->test->name, "uc_bw") &&
+	    strcmp(c->test->name, "ud_bw"))
 		return "-n";
 	return NULL;
 }
@@ -128,7 +132,7 @@ static int run_quit(struct client *c, struct error *err)
 }
 
 /* The server's results come when its own time is over. */
-static int take_results(struct client *c, struct error *err)
+static int take_results(struct client *c, const struct qperf_run *run, struct error *err)
 {
 	uint8_t data[STAT_BYTES], rest[MORE_BYTES];
 	bool more;
@@ -141,7 +145,7 @@ static int take_results(struct client *c, struct error *err)
 		if (rc == 0)
 			qperf_more_unpack(rest, &c->there);
 	}
-	return rc ? rc : qperf_send_text(&c->channel, AFTER_TEST, err);
+	return rc || run->told_end ? rc : qperf_send_text(&c->channel, AFTER_TEST, err);
 }
 
 static bool nothing(const struct qperf_run *run, const struct qperf_stat *there)
@@ -161,7 +165,12 @@ static void show(struct client *c, struct qperf_run *run)
 					 .whole = run->whole };
 
 	qperf_stat_exchange(&outcome.here, &outcome.there);
-	if (c->loc.no_msgs && outcome.there.lost != UINT64_MAX) /* all have arrived or never will */
+	if (run->told_end) /* an end that took no part knows neither when it began nor when it ended */
+		outcome.there.end[CLOCK_REAL] =
+			outcome.there.start[CLOCK_REAL] +
+			(uint64_t)(qperf_seconds(&outcome.here, CLOCK_REAL) * outcome.there.ticks);
+	if (c->loc.no_msgs && c->test->figure != SHOW_LATENCY &&
+	    outcome.there.lost != UINT64_MAX) /* all have arrived or never will */
 		outcome.there.lost = outcome.here.send.msgs - outcome.there.recv.msgs;
 	if (c->line->view.json)
 		qperf_show_json(c->output->results, &outcome);
@@ -187,9 +196,10 @@ static int run_measured(struct client *c, struct error *err)
 		return error_set(err, -ENOMEM, "no memory for a histogram");
 	rc = connect_server(c, c->number, err);
 	if (rc == 0)
-		rc = qperf_socket_test(&run, err);
+		rc = qperf_run_test(&run, err);
 	if (rc == 0)
-		rc = take_results(c, err);
+		rc = take_results(c, &run, err);
+	qperf_run_close(&run);
 	if (rc == 0 && nothing(&run, &c->there))
 		rc = error_set(err, -ENODATA, "%s: no message came back", c->test->name);
 	if (rc == 0)
@@ -206,9 +216,6 @@ static int run_test(struct client *c, struct error *err)
 		return run_conf(c, err);
 	if (!strcmp(c->test->name, "quit"))
 		return run_quit(c, err);
-	if (c->test->family == FAMILY_RDMA)
-		return error_set(err, -EOPNOTSUPP, "%s: not in this version yet: fabperf measures RDMA without 'qperf'",
-				 c->test->name);
 	rc = check_server(c, err);
 	return rc ? rc : run_measured(c, err);
 }

@@ -22,6 +22,7 @@ struct loop {
 	uint8_t *buf;
 	uint32_t size; /* bytes a message */
 	uint64_t limit; /* messages; UINT64_MAX: by time */
+	int failure; /* errno of the last datagram that was not sent */
 };
 
 /* A call got nothing: 0 when that may pass, else the test is over. */
@@ -59,7 +60,7 @@ static bool whole_send(struct loop *l)
 	size_t done = 0;
 
 	while (done < l->size) {
-		const ssize_t n = send(l->fd, l->buf + done, l->size - done, l->flags | MSG_NOSIGNAL);
+		const ssize_t n = send(l->fd, l->buf + done, l->size - done, l->flags);
 
 		if (n < 0 && !passes(l)) {
 			closed(l);
@@ -178,6 +179,7 @@ static void count_send(struct loop *l, ssize_t n)
 	struct qperf_count *count = &l->run->stat.send;
 
 	if (n != (ssize_t)l->size) {
+		l->failure = n < 0 ? errno : EMSGSIZE;
 		count->errs += n >= 0 || !passes(l);
 		return;
 	}
@@ -191,7 +193,7 @@ static void datagram_send(struct loop *l)
 
 	while (count->msgs < l->limit && !qperf_run_over(l->run)) {
 		put_number(l, count->msgs);
-		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+		count_send(l, send(l->fd, l->buf, l->size, l->flags));
 	}
 }
 
@@ -207,15 +209,6 @@ static void take_datagram(struct loop *l, struct seq *seq, size_t len)
 	count->errs += len != l->size;
 	if (l->run->params.access_recv)
 		access_data(l->buf, len);
-}
-
-/* By count a receiver ends some time after the last arrival, which is its end. */
-static void end_at(struct loop *l, int64_t heard_ns)
-{
-	struct qperf_stat *stat = &l->run->stat;
-
-	qperf_stat_end(stat, l->run->clock);
-	stat->end[CLOCK_REAL] = qperf_ticks(heard_ns);
 }
 
 static void datagram_recv(struct loop *l)
@@ -235,7 +228,7 @@ static void datagram_recv(struct loop *l)
 			break;
 	}
 	if (l->limit != UINT64_MAX)
-		end_at(l, heard);
+		qperf_run_end_at(l->run, heard);
 	if (seq) {
 		l->run->stat.lost = seq->lost;
 		l->run->stat.duplicated = seq->duplicated;
@@ -270,7 +263,7 @@ static void ping(struct loop *l)
 		const int64_t begun = clock_now(l->run->clock);
 
 		put_number(l, number);
-		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+		count_send(l, send(l->fd, l->buf, l->size, l->flags));
 		if (!await_answer(l, number, begun + LOST_NS))
 			lost += !l->run->over;
 		else if (l->run->hist)
@@ -291,14 +284,14 @@ static void pong(struct loop *l)
 		if (n <= 0) {
 			if (l->limit == UINT64_MAX || clock_now(l->run->clock) - heard < QUIET_NS)
 				continue;
-			end_at(l, heard);
+			qperf_run_end_at(l->run, heard);
 			return;
 		}
 		if (l->limit != UINT64_MAX)
 			heard = clock_now(l->run->clock);
 		count->bytes += (uint64_t)n;
 		count->msgs++;
-		count_send(l, send(l->fd, l->buf, l->size, l->flags | MSG_NOSIGNAL));
+		count_send(l, send(l->fd, l->buf, l->size, l->flags));
 	}
 }
 
@@ -339,14 +332,26 @@ static bool greet(struct loop *l)
 	if (l->run->test->family != FAMILY_UDP)
 		return true;
 	if (l->run->client)
-		return !l->run->params.flip || send(l->fd, l->buf, l->size, MSG_NOSIGNAL) >= 0;
+		return !l->run->params.flip || send(l->fd, l->buf, l->size, 0) >= 0;
 	return qperf_udp_meet(l->run, l->fd) && (!qperf_run_sends(l->run) || recv(l->fd, l->buf, l->size, 0) >= 0);
+}
+
+static int carry_over(struct loop *l, struct error *err)
+{
+	int rc = qperf_run_begin(l->run, err);
+
+	if (rc == 0 && greet(l))
+		carry(l);
+	qperf_run_end(l->run);
+	if (rc == 0 && l->failure && !l->run->stat.send.msgs)
+		rc = error_sys(err, -l->failure, "%s: no message could be sent", l->run->test->name);
+	return rc ? rc : err->code;
 }
 
 int qperf_socket_test(struct qperf_run *run, struct error *err)
 {
 	const uint64_t most = run->params.no_msgs;
-	struct loop l = { .run = run, .fd = -1, .flags = run->poll ? MSG_DONTWAIT : 0, .size = run->params.msg_size };
+	struct loop l = { .run = run, .flags = run->poll ? MSG_DONTWAIT : 0, .size = run->params.msg_size };
 	int rc = check_size(run, err);
 
 	if (rc == 0)
@@ -355,14 +360,8 @@ int qperf_socket_test(struct qperf_run *run, struct error *err)
 		return rc;
 	l.limit = most ? most : UINT64_MAX;
 	l.buf = calloc(1, l.size > CHUNK ? l.size : CHUNK);
-	if (!l.buf)
-		rc = error_set(err, -ENOMEM, "no memory for a message of %u bytes", l.size);
-	if (rc == 0)
-		rc = qperf_run_begin(run, err);
-	if (rc == 0 && greet(&l))
-		carry(&l);
-	qperf_run_end(run);
+	rc = l.buf ? carry_over(&l, err) : error_set(err, -ENOMEM, "no memory for a message of %u bytes", l.size);
 	close(l.fd);
 	free(l.buf);
-	return rc ? rc : err->code;
+	return rc;
 }

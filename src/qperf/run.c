@@ -1,6 +1,7 @@
 /* The time of a test: a signal every 10 ms lets no call sleep past the end or past the other end's. */
 #include "qperf/run.h"
 
+#include "qperf/rdma.h"
 #include "qperf/wire.h"
 
 #include <errno.h>
@@ -71,6 +72,12 @@ void qperf_run_end(struct qperf_run *run)
 	run->has_timer = false;
 }
 
+void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns)
+{
+	qperf_stat_end(&run->stat, run->clock);
+	run->stat.end[CLOCK_REAL] = qperf_ticks(heard_ns);
+}
+
 bool qperf_run_tick(struct qperf_run *run, int64_t now)
 {
 	if (!run->over && now >= run->end_ns)
@@ -81,4 +88,15 @@ bool qperf_run_tick(struct qperf_run *run, int64_t now)
 		qperf_stat_end(&run->stat, run->clock);
 	run->look_ns = run->end_ns - now < TICK_NS ? run->end_ns : now + TICK_NS;
 	return run->over;
+}
+
+int qperf_run_test(struct qperf_run *run, struct error *err)
+{
+	return run->test->family == FAMILY_RDMA ? qperf_rdma_run(run, err) : qperf_socket_test(run, err);
+}
+
+void qperf_run_close(struct qperf_run *run)
+{
+	qperf_rdma_close(run->rdma);
+	run->rdma = NULL;
 }

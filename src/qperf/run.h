@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+struct qperf_rdma;
+
 struct qperf_run {
 	struct qperf_channel *channel;
 	const struct qperf_test *test;
@@ -21,6 +23,9 @@ struct qperf_run {
 	struct qperf_stat stat;
 	struct hist *hist; /* client: round trips or operations, ns; NULL: none are taken */
 	bool whole; /* of them: an operation's time is not halved */
+
+	bool told_end; /* client: the text after the test has been sent */
+	struct qperf_rdma *rdma; /* until the results are exchanged: the other end may still need it */
 
 	/* The loop's own */
 	const struct clock *clock;
@@ -41,6 +46,8 @@ static inline bool qperf_run_sends(const struct qperf_run *run)
 int qperf_run_begin(struct qperf_run *run, struct error *err);
 /* Takes the last snapshot (once) and stops the timer. */
 void qperf_run_end(struct qperf_run *run);
+/* By count a receiver that loses messages ends some time after the last arrival, which is its end. */
+void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns);
 /* A tick is due, or a call was interrupted: looks whether time is up or the other end has gone. */
 bool qperf_run_tick(struct qperf_run *run, int64_t now);
 
@@ -51,6 +58,10 @@ static inline bool qperf_run_over(struct qperf_run *run)
 
 	return now >= run->look_ns && qperf_run_tick(run, now);
 }
+
+/* A whole test from set-up to the last message; qperf_run_close() once the results are exchanged. */
+int qperf_run_test(struct qperf_run *run, struct error *err);
+void qperf_run_close(struct qperf_run *run);
 
 /* A test over sockets from set-up to the last message; counts are in run->stat. */
 int qperf_socket_test(struct qperf_run *run, struct error *err);

@@ -76,15 +76,16 @@ static int serve_measured(struct service *s, struct error *err)
 	uint8_t data[STAT_BYTES + MORE_BYTES];
 	int rc;
 
-	if (run.test->family == FAMILY_RDMA)
-		return error_set(err, -EOPNOTSUPP, "%s: not in this version yet", run.test->name);
 	if (!run.params.no_msgs && (run.params.time_ns == 0 || run.params.time_ns > INT64_MAX / 2))
 		return error_set(err, -EINVAL, "%s: a test needs a time or a count", run.test->name);
-	rc = qperf_socket_test(&run, err);
+	rc = qperf_run_test(&run, err);
 	qperf_stat_pack(&run.stat, run.ours, data);
 	if (rc == 0)
 		rc = qperf_send(&s->channel, data, run.ours ? sizeof(data) : STAT_BYTES, "results", err);
-	return rc ? rc : qperf_expect_text(&s->channel, AFTER_TEST, err);
+	if (rc == 0)
+		rc = qperf_expect_text(&s->channel, AFTER_TEST, err);
+	qperf_run_close(&run);
+	return rc;
 }
 
 /* A client asks for one thing and leaves. The child's exit status. */

@@ -216,7 +216,7 @@ static bool same_host(const struct sockaddr_storage *a, const struct sockaddr_st
 
 bool qperf_udp_meet(struct qperf_run *run, int fd)
 {
-	struct sockaddr_storage from;
+	struct sockaddr_storage from = { 0 };
 	char byte;
 
 	while (!qperf_run_over(run)) {
@@ -260,7 +260,7 @@ static int exchange_hosts(struct qperf_run *run, struct sockaddr_storage *own, s
 static void as_four(struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 six = *(const struct sockaddr_in6 *)address;
-	struct sockaddr_in four = { .sin_family = AF_INET };
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = six.sin6_port };
 
 	if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
 		return;

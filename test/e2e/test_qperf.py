@@ -17,18 +17,25 @@ TIMEOUT_S = 30 * SCALE
 
 
 @pytest.fixture
-def server(start, free_port):
-    """The port of a running server, and its process."""
-    port = free_port()
-    process = start('qperf', '-lp', str(port), '-lto', '2')
-    deadline = time.monotonic() + TIMEOUT_S
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(('127.0.0.1', port), 1).close()
-            break
-        except OSError:
-            time.sleep(0.02)
-    return port, process
+def serve(start, free_port):
+    """serve() → the port of a server that listens, and its process."""
+    def call():
+        port = free_port()
+        process = start('qperf', '-lp', str(port), '-lto', '2')
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(('127.0.0.1', port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.02)
+        return port, process
+    return call
+
+
+@pytest.fixture
+def server(serve):
+    return serve()
 
 
 @pytest.fixture
@@ -205,10 +212,9 @@ def test_a_vanished_server_is_named(server, start):
     assert ended.rc == 1 and 'server not responding' in ended.stdout
 
 
-def test_quit_and_sigterm_end_it(qperf, server, start, free_port):
+def test_quit_and_sigterm_end_it(qperf, server, serve):
     assert qperf('quit').rc == 0
     assert server[1].wait(TIMEOUT_S).rc == 0
-    other = start('qperf', '-lp', str(free_port()))
-    time.sleep(0.2)
+    _, other = serve()
     os.kill(other.pid, signal.SIGTERM)
     assert other.wait(TIMEOUT_S).rc == 0

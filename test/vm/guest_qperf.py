@@ -1,0 +1,85 @@
+"""qperf's tests on soft-RoCE, SCTP and RDS of a stock kernel: ours by itself, and against the real qperf both ways."""
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+ADDRESS = '10.1.0.1'
+TIMEOUT_S = 120
+RDMA = ['rc_bi_bw', 'rc_bw', 'rc_compare_swap_mr', 'rc_fetch_add_mr', 'rc_lat', 'rc_rdma_read_bw', 'rc_rdma_read_lat',
+        'rc_rdma_write_bw', 'rc_rdma_write_lat', 'rc_rdma_write_poll_lat', 'uc_bi_bw', 'uc_bw', 'uc_lat',
+        'uc_rdma_write_bw', 'uc_rdma_write_lat', 'uc_rdma_write_poll_lat', 'ud_bi_bw', 'ud_bw', 'ud_lat',
+        'ver_rc_compare_swap', 'ver_rc_fetch_add']
+CM = ['rc_bw', 'rc_lat', 'rc_rdma_read_lat', 'ver_rc_fetch_add']
+KERNEL = ['sctp_bw', 'sctp_lat', 'rds_bw', 'rds_lat']
+PAIRS = [('real', 'ours'), ('ours', 'real'), ('ours', 'ours')]
+
+
+@pytest.fixture(scope='module', autouse=True)
+def modules():
+    for name in ('sctp', 'rds', 'rds_tcp'):
+        subprocess.run(['modprobe', name], check=True)
+
+
+@pytest.fixture
+def program(fabperf):
+    def call(which):
+        if which == 'real' and not shutil.which('qperf'):
+            pytest.skip('qperf is not installed')
+        return ['qperf'] if which == 'real' else [str(fabperf), 'qperf']
+    return call
+
+
+@pytest.fixture
+def serve(program, free_port):
+    started = []
+
+    def call(which):
+        port = free_port()
+        started.append(subprocess.Popen([*program(which), '-lp', str(port)], stdout=subprocess.DEVNULL))
+        time.sleep(1)
+        return port
+
+    yield call
+    for process in started:
+        process.terminate()
+        process.wait(TIMEOUT_S)
+
+
+def run(words, port, *arguments):
+    ended = subprocess.run([*words, ADDRESS, '-lp', str(port), *map(str, arguments)], capture_output=True, text=True,
+                           timeout=TIMEOUT_S, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return {name: [float(value) for value in re.findall(r'^    (?:\S+) *  =  +([\d.]+)', block, re.M)]
+            for name, block in re.findall(r'^(\S+):\n((?:    .*\n)*)', ended.stdout, re.M)}
+
+
+def test_every_rdma_test_has_a_figure_on_roce_without_rdma_cm(program, serve):
+    found = run(program('ours'), serve('ours'), '-t', 0.4, '-m', 1024, '-uu', *RDMA)
+    assert list(found) == RDMA
+    for name, values in found.items():
+        assert values and all(value > 0 for value in values), (name, values)
+
+
+@pytest.mark.parametrize('server, client', PAIRS)
+def test_pairs_by_rdma_cm(program, serve, server, client):
+    port = serve(server)
+    for name in CM:
+        for attempt in range(5):  # a real server tells its port before it listens there
+            try:
+                values = run(program(client), port, '-t', 1, '-m', 1024, '-cm1', '-uu', name)[name]
+                break
+            except AssertionError as error:
+                if server == 'ours' or 'REJECTED' not in str(error) or attempt == 4:
+                    raise
+        assert values[0] > 0, name
+
+
+@pytest.mark.parametrize('server, client', PAIRS)
+def test_pairs_over_sctp_and_rds(program, serve, server, client):
+    # A real server tells its RDS port before it listens there: its own clients meet a closed door now and then.
+    names = [name for name in KERNEL if server == 'ours' or not name.startswith('rds')]
+    found = run(program(client), serve(server), '-t', 1, '-uu', *names)
+    assert list(found) == names and all(values[0] > 0 for values in found.values()), found
