@@ -1,5 +1,6 @@
 /* The drivers there are, and the defaults for what one of them does not have. */
 #include "driver/driver.h"
+#include "driver/dv.h"
 #include "driver/ibv.h"
 #include "driver/null.h"
 #include "driver/ofi.h"
@@ -8,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-const struct driver *const drivers[] = { &driver_ibv, &driver_ofi, &driver_sock, &driver_null, NULL };
+const struct driver *const drivers[] = { &driver_ibv, &driver_dv, &driver_ofi, &driver_sock, &driver_null, NULL };
 
 const struct driver *driver_find(enum driver_kind kind)
 {

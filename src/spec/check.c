@@ -302,6 +302,8 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = request_check_rdma(request, err);
 	if (rc == 0)
 		rc = request_check_paced(request, err);
+	if (rc == 0)
+		rc = request_check_doca(request, err);
 	if (rc == 0 && spec->report_interval_ns > 0 && spec->report_interval_ns < MIN_REPORT)
 		rc = error_set(err, -EINVAL, "%s is too short: at least 10ms, or 0 for no live lines",
 			       naming_of(request, ROW(spec.report_interval_ns)).text);

@@ -27,6 +27,8 @@ int request_check_values(const struct request *request, struct error *err);
 /* check_load.c: what only a schedule or chance gives an effect; what goes with --rate. 0 or -EINVAL. */
 int request_check_load(const struct request *request, struct error *err);
 int request_check_paced(const struct request *request, struct error *err);
+/* doca.c: what -r dv, --cc_group_hints and --engine need of the test. 0 or -EINVAL. */
+int request_check_doca(const struct request *request, struct error *err);
 /* check_rdma.c: RDMA options whose values exclude each other. 0 or -EINVAL. */
 int request_check_rdma(const struct request *request, struct error *err);
 /* check.c: every option given has an effect on the side, driver, transport, verb and metric. 0 or -EINVAL. */

@@ -13,32 +13,36 @@
 #define S  1e9
 
 #define BIT(n)    (1u << (n))
-#define IBV       .scope.drivers = BIT(DRIVER_IBV), .scope.transports = RDMA_TRANSPORTS
+#define IBV       .scope.drivers = VERBS, .scope.transports = RDMA_TRANSPORTS
+#define IBV_ONLY  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = RDMA_TRANSPORTS
+#define DV        .scope.drivers = BIT(DRIVER_DV)
 #define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)
 #define SOCKETS   .scope.transports = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
 #define RDMA      .scope.transports = RDMA_TRANSPORTS
 #define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
-#define DEVICES   .scope.drivers = BIT(DRIVER_IBV) | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
-#define RELIABLE  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC)
+#define DEVICES   .scope.drivers = VERBS | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
+#define RELIABLE  .scope.drivers = VERBS, .scope.transports = BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC)
 #define RC_ONLY   .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
 #define BW        .scope.metrics = BIT(METRIC_BW)
 #define LAT       .scope.metrics = BIT(METRIC_LAT)
 #define CLIENT    .scope.sides = SIDE_CLIENT
 #define SERVER    .scope.sides = SIDE_SERVER
 
+#define VERBS           (BIT(DRIVER_IBV) | BIT(DRIVER_DV))
 #define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD) | BIT(TRANSPORT_XRC))
 #define OFI_TRANSPORTS  (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
 #define TWO_SIDED       (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
 #define ATOMICS         (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
 
 /* Indexed by the enums of spec.h. */
-static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", NULL };
+static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", "dv", NULL };
 static const char *const transport_names[] = {
 	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", "XRC", NULL,
 };
 static const char *const verb_names[] = {
 	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
 };
+static const char *const engine_names[] = { "cpu", "gpunetio", NULL };
 static const char *const metric_names[] = { "bw", "lat", NULL };
 static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
 static const char *const arrivals_names[] = { "periodic", "poisson", NULL };
@@ -225,11 +229,17 @@ const struct option_row option_rows[] = {
 	{ .key = "tph_mem", .json = "tphMem", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.tph_mem),
 	  .names = tph_mem_names, .def = "none", .unit = "", .metavar = "TYPE", IBV, .group = rdma,
 	  .help = "Memory that --ph steers to, with --tph_core_id: volatile or persistent" },
+	{ .key = "cc_group_hints", .json = "ccGroupHints", .type = OPTION_TEXT, .flags = WIRE,
+	  FIELD(spec.cc_group_hints), .def = "", .unit = "", .metavar = "HINTS", DV, .group = rdma,
+	  .help = "Congestion control hints for the queue pairs' group, as path,size,vendorId,formatId" },
+	{ .key = "engine", .json = "engine", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.engine),
+	  .names = engine_names, .def = "cpu", .unit = "", .metavar = "ENGINE", .group = rdma,
+	  .help = "Who posts and polls: this host's processor, or with -r dv and CUDA memory a GPU" },
 	{ .key = "rdma_cm", .json = "rdmaCm", .type = OPTION_CHOICE, .flags = WIRE, FIELD(spec.rdma_cm),
-	  .def = "off", .unit = "", .metavar = "on|off", IBV, .group = rdma,
+	  .def = "off", .unit = "", .metavar = "on|off", IBV_ONLY, .group = rdma,
 	  .help = "Connect the queue pairs by the RDMA connection manager" },
 	{ .key = "wr_api", .json = "wrApi", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.post_api),
-	  .def = "auto", .unit = "", .metavar = "on|off", IBV, .group = rdma,
+	  .def = "auto", .unit = "", .metavar = "on|off", IBV_ONLY, .group = rdma,
 	  .help = "Post by ibv_wr_* calls, off: by ibv_post_send; auto: as the device offers" },
 
 	{ .key = "gso", .json = "gso", .type = OPTION_CHOICE, .flags = WIRE | AUTO, FIELD(spec.gso), .def = "auto",

@@ -115,7 +115,7 @@ static int resolve_driver(struct request *request, const struct request_host *ho
 
 	if (spec->driver == DRIVER_AUTO)
 		spec->driver = default_driver(spec, host);
-	if (spec->driver == DRIVER_IBV) {
+	if (spec->driver == DRIVER_IBV || spec->driver == DRIVER_DV) {
 		const int rc = check_rdma(request, host, err);
 
 		if (rc)

@@ -15,7 +15,7 @@ struct error;
 #define SPEC_MAX_PERCENTILES 16
 #define SPEC_OPS             16 /* most operations of one iteration */
 
-enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL, DRIVER_OFI, DRIVERS };
+enum driver_kind { DRIVER_AUTO, DRIVER_IBV, DRIVER_SOCK, DRIVER_NULL, DRIVER_OFI, DRIVER_DV, DRIVERS };
 enum transport {
 	TRANSPORT_AUTO,
 	TRANSPORT_RC,
@@ -30,6 +30,7 @@ enum transport {
 	TRANSPORTS
 };
 enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_ATOMIC_FA, VERB_ATOMIC_CS };
+enum engine_kind { ENGINE_CPU, ENGINE_GPUNETIO };
 enum metric { METRIC_BW, METRIC_LAT };
 enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
@@ -91,6 +92,8 @@ struct spec {
 	uint64_t tph_core; /* "auto" = none */
 	uint32_t tph_mem; /* enum tph_mem */
 	bool use_ece; /* enhanced connection establishment */
+	char cc_group_hints[SPEC_TEXT]; /* -r dv: path,size,vendorId,formatId (doca.h) */
+	uint32_t engine; /* enum engine_kind: who posts and polls */
 
 	uint32_t gso, zerocopy; /* enum choice */
 	uint64_t sock_buf; /* bytes, SO_SNDBUF and SO_RCVBUF */
