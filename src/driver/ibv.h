@@ -107,6 +107,11 @@ struct ib_port {
 /* Tells the device of one request by an ibv_wr_* call. */
 typedef void ib_emitter(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr);
 
+/* How often in a row a queue took nothing though it has room, and its head then. */
+struct ib_refused {
+	uint32_t count, head;
+};
+
 struct ib_ep {
 	struct ep ep;
 	/* hot */
@@ -122,7 +127,7 @@ struct ib_ep {
 	uint32_t rx_bytes; /* byte_len of a good message */
 	ib_emitter *emit; /* ibv_wr_* */
 	uint64_t bad; /* messages of a wrong length */
-	uint32_t refused, refused_at; /* how often in a row an empty queue took nothing, and its head then */
+	struct ib_refused tx_refused, rx_refused;
 	/* cold */
 	struct {
 		uint32_t bytes;

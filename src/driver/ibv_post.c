@@ -31,14 +31,21 @@ void ib_ring_advance(struct ib_ep *ep, uint32_t n)
 	ep->tx_free -= n;
 }
 
-bool ib_ring_is_full(struct ib_ep *ep, int code)
+static bool may_take_later(struct ib_refused *refused, uint32_t head, int code)
 {
 	if (code != ENOMEM && code != -ENOMEM)
 		return false;
-	if (ep->tx_free < ib_ep_port(ep)->tx_depth || ep->refused_at != ep->tx_head)
-		ep->refused = 0;
-	ep->refused_at = ep->tx_head;
-	return ++ep->refused < REFUSED_MAX;
+	if (refused->head != head)
+		refused->count = 0;
+	refused->head = head;
+	return ++refused->count < REFUSED_MAX;
+}
+
+bool ib_ring_is_full(struct ib_ep *ep, int code)
+{
+	if (ep->tx_free < ib_ep_port(ep)->tx_depth)
+		ep->tx_refused.count = 0;
+	return may_take_later(&ep->tx_refused, ep->tx_head, code);
 }
 
 /* How many requests from head on stand before the one that was refused. */
@@ -109,8 +116,13 @@ int ib_ring_post_rx(struct ep *base, unsigned n)
 	else
 		rc = ibv_post_recv(ep->qp, &ep->rx[ep->rx_head].wr, &bad);
 	last->wr.next = next;
-	if (__builtin_expect(rc != 0, 0)) /* no more is posted than the queue holds: it can't be full */
-		return ib_post_error(ep, ep->srq ? "ibv_post_srq_recv" : "ibv_post_recv", rc);
+	if (__builtin_expect(rc != 0, 0)) {
+		uint32_t at = bad ? (uint32_t)((struct ib_rx_slot *)bad - ep->rx) : ep->rx_head;
+
+		n = wrapped(at + ep->rx_len - ep->rx_head, ep->rx_len);
+		if (!may_take_later(&ep->rx_refused, ep->rx_head, rc))
+			return ib_post_error(ep, ep->srq ? "ibv_post_srq_recv" : "ibv_post_recv", rc);
+	}
 	if (ep->rx_local.step)
 		move_on_rx(ep, n);
 	ep->rx_head = wrapped(ep->rx_head + n, ep->rx_len);

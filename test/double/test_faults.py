@@ -44,6 +44,7 @@ ORDINARY = {
     'ibv_create_qp_ex': ('ENOMEM', 'EINVAL'),
     'ibv_post_send': ('ENOMEM',),  # the queue is full
     'ibv_wr_complete': ('ENOMEM',),
+    'ibv_post_recv': ('ENOMEM',),
     'ibv_poll_cq': ('EPERM',),  # -1, which is no errno there
 }
 WORKERS = 4
