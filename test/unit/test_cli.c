@@ -69,7 +69,7 @@ static const struct line bad[] = {
 	{ "-z", "-z is perftest's exchange by rdma_cm: here --rdma_cm" },
 	{ "-m 1024", "-m: '1024' is not bw or lat (-m is not perftest's MTU: here --mtu)" },
 	{ "-r 512",
-	  "-r: '512' is not auto, ibv, sock, null or ofi (-r is not perftest's receive depth: here --rx_depth)" },
+	  "-r: '512' is not auto, ibv, sock, null, ofi or dv (-r is not perftest's receive depth: here --rx_depth)" },
 	{ "-R", "-R needs a value: 0 to 1000000s (-R is not perftest's rdma_cm: here --rdma_cm)" },
 	{ "-N", "-N needs a value: 1 to 1024 workers (-N is not perftest's suppression of the peak" },
 	{ "-C", "-C needs a value: a list of cores as 5 or 5,7 or 5-9 (-C is not perftest's report in cycles" },

@@ -22,7 +22,7 @@ struct sample {
 static const struct sample samples[] = {
 	{ "host", "node2", "node2", "a\tb" },
 	{ "device", "mlx5_0", "mlx5_0", "0123456789012345678901234567890123456789012345678901234567890123" },
-	{ "rdma_driver", "SOCK", "sock", "dv" },
+	{ "rdma_driver", "SOCK", "sock", "doca" },
 	{ "connection", "ud", "UD", "DC" },
 	{ "verb", "Write_Imm", "write_imm", "writes" },
 	{ "metric", "LAT", "lat", "latency" },
@@ -69,6 +69,8 @@ static const struct sample samples[] = {
 	{ "tph_core_id", "7", "7", "-1" },
 	{ "tph_mem", "pm", "pm", "dram" },
 	{ "use_ece", "on", "on", "2" },
+	{ "cc_group_hints", "file,8,1,1", "file,8,1,1", "\x01" },
+	{ "engine", "gpunetio", "gpunetio", "fpga" },
 	{ "rdma_cm", "on", "on", "auto" },
 	{ "wr_api", "off", "off", "both" },
 	{ "gso", "disable", "off", "2" },
