@@ -64,6 +64,32 @@ def udp_rate(fabperf, seconds):
     ])
 
 
+def ofi_lat(fabperf, seconds):
+    """libfabric's own ping-pong on the same providers, 8 bytes, both polling."""
+    sides, comparisons = {}, []
+    for provider in ('tcp', 'shm'):
+        ours, theirs = f'fabperf {provider}', f'fi_pingpong {provider}'
+        sides[ours] = functools.partial(fabperf.measure, '-r', 'ofi', '-d', provider, '-m', 'lat', '-v', 'send',
+                                        '-s', 8, seconds=seconds)
+        sides[theirs] = functools.partial(programs.fi_pingpong, provider, 8, seconds)
+        comparisons.append(versus(f'libfabric {provider}, send 8 bytes, mean, fi_pingpong', ours, theirs, 'mean', USEC,
+                                  most=1.0))
+    return Group('ofi_lat', sides, comparisons)
+
+
+def qperf(fabperf, seconds):
+    """'fabperf qperf' against qperf, the same words."""
+    sides, comparisons = {}, []
+    for test, size, figure, unit, bound in (('tcp_bw', 65536, 'bytes', GB, {'least': 1.0}),
+                                            ('tcp_lat', 1, 'mean', USEC, {'most': 1.0}),
+                                            ('udp_lat', 1, 'mean', USEC, {'most': 1.0})):
+        ours, theirs = f'fabperf qperf {test}', f'qperf {test}'
+        sides[ours] = functools.partial(programs.own_qperf, fabperf.path, test, size, seconds)
+        sides[theirs] = functools.partial(programs.qperf, test, size, seconds)
+        comparisons.append(versus(f'{test}, qperf at both ends, {size} bytes', ours, theirs, figure, unit, **bound))
+    return Group('qperf', sides, comparisons)
+
+
 def null_cost(fabperf, seconds):
     def cost(batch):
         rates = fabperf.measure('-r', 'null', '--post_batch', batch, seconds=seconds)
@@ -117,4 +143,4 @@ def start_time(fabperf, _seconds):
 
 
 GROUPS = {group.__name__: group
-          for group in (tcp_bw, tcp_lat, udp_rate, null_cost, null_instructions, memory, start_time)}
+          for group in (tcp_bw, tcp_lat, udp_rate, ofi_lat, qperf, null_cost, null_instructions, memory, start_time)}

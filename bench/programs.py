@@ -185,6 +185,34 @@ def sockperf_udp(size, seconds):
     return {'messages': rate, 'bytes': rate * size}
 
 
+def fi_pingpong(provider, size, seconds):
+    """fi_pingpong between reliable datagram endpoints: usec/xfer is half a round trip; as many as fill the time."""
+    def exchange(count):
+        port = free_port()
+        words = ['fi_pingpong', '-p', provider, '-e', 'rdm', '-S', size, '-I', count, '-B', port]
+        client = [*words[:-2], '-P', port]
+        with server(words, port, ends_alone=True):
+            text = call(pinned(CLIENT_CORE, *client, HOST), 60)
+        row = re.search(r'^\d+\s+\S+\s+=?\S+\s+\S+\s+\S+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$', text, re.MULTILINE)
+        if not row:
+            raise Failed(f'fi_pingpong printed no figures: {text.strip()[-200:]}')
+        return float(row.group(1)) / 1e6
+
+    once = exchange(1000)
+    return {'mean': exchange(max(1000, int(seconds / (2 * once))))}
+
+
+def own_qperf(path, test, size, seconds):
+    """'fabperf qperf' at both ends, called and read as qperf is."""
+    port = free_port()
+    with server([path, 'qperf', '-lp', port], port):
+        text = call(pinned(CLIENT_CORE, path, 'qperf', HOST, '-lp', port, '-uu', '-t', seconds, '-m', size, test),
+                    seconds)
+    if test.endswith('_lat'):
+        return {'mean': number(r'latency\s*=\s*([\d.]+) ns', text, 'fabperf qperf') / 1e9}
+    return {'bytes': number(r'\bbw\s*=\s*([\d.]+) bytes/sec', text, 'fabperf qperf')}
+
+
 def tcp_loop(path, bytes_a_call, seconds):
     """The bare loop of tcp_loop.c; it pins its two processes itself."""
     text = call(list(map(str, (path, seconds, bytes_a_call, SERVER_CORE, CLIENT_CORE))), seconds)
