@@ -17,9 +17,10 @@ struct greeting {
 	uint32_t index, reserved;
 };
 
-struct event {
+/* The entry with what its flexible array holds. */
+union event {
 	struct fi_eq_cm_entry entry;
-	struct greeting greeting;
+	uint8_t bytes[sizeof(struct fi_eq_cm_entry) + sizeof(struct greeting)];
 };
 
 static int listen_here(struct ofi_port *p, struct error *err)
@@ -71,7 +72,7 @@ static int event_failed(struct ofi_port *p, struct error *err)
 }
 
 /* The next event: its size, or a negative errno with a sentence. */
-static ssize_t next_event(struct ofi_port *p, uint32_t *kind, struct event *ret, int64_t deadline_ns, struct error *err)
+static ssize_t next_event(struct ofi_port *p, uint32_t *kind, union event *ret, int64_t deadline_ns, struct error *err)
 {
 	while (clock_now(p->conf.clock) < deadline_ns) {
 		ssize_t rc = fi_eq_sread(p->eq, kind, ret, sizeof(*ret), EVENT_SLICE_MS, 0);
@@ -88,13 +89,14 @@ static ssize_t next_event(struct ofi_port *p, uint32_t *kind, struct event *ret,
 }
 
 /* Keeps a request for the endpoint that it names; turns strangers away. */
-static void take_request(struct ofi_port *p, const struct event *event, ssize_t size)
+static void take_request(struct ofi_port *p, const union event *event, ssize_t size)
 {
-	const struct greeting *g = &event->greeting;
+	struct greeting g;
 
-	if ((size_t)size >= sizeof(event->entry) + sizeof(*g) && g->token == p->token && g->index < p->spec->qps &&
-	    !p->requests[g->index]) {
-		p->requests[g->index] = event->entry.info;
+	memcpy(&g, event->bytes + sizeof(event->entry), sizeof(g));
+	if ((size_t)size >= sizeof(event->entry) + sizeof(g) && g.token == p->token && g.index < p->spec->qps &&
+	    !p->requests[g.index]) {
+		p->requests[g.index] = event->entry.info;
 		return;
 	}
 	fi_reject(p->pep, event->entry.info->handle, NULL, 0);
@@ -104,7 +106,7 @@ static void take_request(struct ofi_port *p, const struct event *event, ssize_t 
 static int await_connected(struct ofi_ep *ep, int64_t deadline_ns, struct error *err)
 {
 	struct ofi_port *p = ofi_ep_port(ep);
-	struct event event;
+	union event event = { 0 };
 
 	for (;;) {
 		uint32_t kind = 0;
@@ -128,7 +130,7 @@ static int await_request(struct ofi_ep *ep, int64_t deadline_ns, struct error *e
 
 	while (!p->requests[ep->ep.index]) {
 		uint32_t kind = 0;
-		struct event event;
+		union event event = { 0 };
 		ssize_t size = next_event(p, &kind, &event, deadline_ns, err);
 
 		if (size < 0)
