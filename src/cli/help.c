@@ -8,11 +8,13 @@
 #define COLUMN 32 /* where the explanations begin */
 
 static const char head[] =
-	"fabperf measures bandwidth, message rate and latency between two hosts, over RDMA verbs or sockets.\n"
+	"fabperf measures bandwidth, message rate and latency between two hosts, over RDMA verbs,\n"
+	"libfabric or sockets.\n"
 	"\n"
 	"Usage: fabperf -n HOST [OPTION...]    test against HOST; a server is started there if none listens\n"
 	"       fabperf [OPTION...]            be a server; -d and -C choose its device and cores, and other\n"
 	"                                      test options are conditions that a client's test must meet\n"
+	"       fabperf qperf [WORD...]        qperf's words, output and protocol (fabperf qperf --help)\n"
 	"\n"
 	"Examples:\n"
 	"  fabperf -d mlx5_0 -n node2                         RDMA write bandwidth, 64Ki messages, 10 s\n"
@@ -21,9 +23,10 @@ static const char head[] =
 	"  fabperf -n localhost -r null --null_rate 100G      check the figures against a link of known rate\n"
 	"\n"
 	"Sizes take K M G or Ki Mi Gi (steps of 1024) and k m g or kb mb gb (steps of 1000), times ns us ms\n"
-	"s m h (a bare number: seconds), rates k M G T. Names may be written with '-' for '_'. In brackets:\n"
-	"[default; what is allowed]. An option that can have no effect is refused. Exit status: 0 done,\n"
-	"1 failed, 2 threshold missed, 130 interrupted.\n";
+	"s m h (a bare number: seconds), rates k M G T. Lists (-s, -q, -t) are 8,64,4K or ranges: 1:64K:*2,\n"
+	"each twice the one before, or 16:128:+16; each value is a test. Names may be written with '-' for\n"
+	"'_'. In brackets: [default; what is allowed]. An option that can have no effect is refused.\n"
+	"Exit status: 0 done, 1 failed, 2 threshold missed, 130 interrupted.\n";
 
 /* Prints text at the cursor's column and wraps at WIDTH to COLUMN. */
 static void wrap(FILE *to, const char *text)
