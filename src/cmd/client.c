@@ -126,12 +126,27 @@ static bool is_empty(const struct result *result)
 	return is_silent(result);
 }
 
+static void judge_validity(struct result *result)
+{
+	struct validity v;
+
+	if (result->status != RUN_OK || !result->measured || !result_validity(result, &v))
+		return;
+	if (v.invalid) {
+		result->status = RUN_FAILED;
+		error_set(&result->error, -EBADMSG,
+			  "data validation: %llu of %llu messages did not arrive as they were sent",
+			  (unsigned long long)v.invalid, (unsigned long long)v.messages);
+	}
+}
+
 static void judge(struct result *result)
 {
 	if (result->status == RUN_OK && result->measured && is_empty(result)) {
 		result->status = RUN_FAILED;
 		error_set(&result->error, -ENODATA, "no message completed inside the window: give a longer --duration");
 	}
+	judge_validity(result);
 	if (result->status == RUN_OK && (result_bw_threshold(result) < 0 || result_lat_threshold(result) < 0))
 		result->status = RUN_THRESHOLD;
 }

@@ -70,6 +70,7 @@ struct port {
 	const struct driver *drv;
 	struct error err; /* why post or poll returned a negative value */
 	unsigned phases; /* counted up by the engine before the first post of a phase */
+	void *owner; /* who wraps the driver's functions: engine/validate.c */
 };
 
 struct ep_conf {

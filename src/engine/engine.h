@@ -16,6 +16,7 @@
 struct engine;
 struct openloop;
 struct topo;
+struct validation;
 
 #define FLOW_DONES 64 /* completions taken with one poll */
 
@@ -108,6 +109,7 @@ struct flow {
 	atomic_ullong live_sent, live_received; /* so far, for the main thread */
 
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
+	struct validation *validation; /* NULL: payload is neither filled nor compared */
 	struct worker_result *result;
 	struct error error;
 };
@@ -221,6 +223,13 @@ static inline int meter_check(struct flow *flow)
 		return 0;
 	return meter_edge(flow, now);
 }
+
+/* --- validate.c --- */
+
+/* From here on the flow's driver fills what is posted and compares what arrives; the endpoints are open. */
+int validate_open(struct flow *flow, struct error *err);
+void validate_close(struct flow *flow);
+int validate_collect(const struct flow *flow, struct rank_result *rank); /* -ENOMEM */
 
 /* --- worker.c --- */
 

@@ -24,6 +24,15 @@ static uint64_t rings(const struct spec *spec)
 	return spec->metric == METRIC_LAT || spec->bidirectional ? 2 : 1;
 }
 
+/*
+ * Compared messages: a slot for each receive, and for each message under way, so that no message, not even a write whose
+ * receive is not posted yet, lies down on one that was not compared.
+ */
+static uint32_t validated_slots(const struct spec *spec)
+{
+	return (uint32_t)(spec->rx_depth + spec->tx_depth);
+}
+
 /* Messages in a ring: as many slots as may be under way, fewer when the working set would grow beyond its limit. */
 static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 {
@@ -43,7 +52,7 @@ static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots)
 {
 	uint64_t stride = ops_stride(spec, stride_align);
-	uint32_t slots = choose_slots(spec, stride);
+	uint32_t slots = spec->validate ? validated_slots(spec) : choose_slots(spec, stride);
 
 	if (ret_slots)
 		*ret_slots = slots;
@@ -191,7 +200,8 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	rc = flow->drv->reg(flow->port, flow->mem, &flow->region, err);
 	if (rc < 0)
 		return rc;
-	return open_endpoints(flow, err);
+	rc = open_endpoints(flow, err);
+	return rc == 0 && flow->spec->validate ? validate_open(flow, err) : rc;
 }
 
 /* Everything that a test leaves behind is forgotten by keeping only what the set-up made. */
@@ -216,6 +226,7 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .block = flow->block,
 				   .rx_depth = flow->rx_depth,
 				   .loop = flow->loop,
+				   .validation = flow->validation,
 				   .result = result };
 
 	memcpy(flow, &kept, sizeof(kept));
@@ -260,6 +271,7 @@ void flow_close(struct flow *flow)
 			flow->drv->ep_close(flow->eps[i].ep);
 	}
 	openloop_free(flow);
+	validate_close(flow);
 	free(flow->eps);
 	flow->eps = NULL;
 	if (flow->region)

@@ -80,6 +80,13 @@ static void collect_facts(const struct run *run, struct facts *ret)
 		facts_add_number(ret, "badMessages", "Foreign or cut messages", (long long)bad);
 }
 
+static void collect_flow(struct run *run, const struct flow *flow)
+{
+	collect_counters(flow);
+	if (validate_collect(flow, &run->mine) < 0 && !run->mine.error.code)
+		error_set(&run->mine.error, -ENOMEM, "no memory for the wrong messages");
+}
+
 void collect_mine(struct run *run)
 {
 	struct rank_result *mine = &run->mine;
@@ -96,7 +103,7 @@ void collect_mine(struct run *run)
 	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);
 	collect_facts(run, &mine->facts);
 	for (unsigned i = 0; i < run->workers; i++)
-		collect_counters(&run->flows[i]);
+		collect_flow(run, &run->flows[i]);
 }
 
 int collect_all(struct run *run, struct result *result, struct error *err)

@@ -9,6 +9,7 @@ struct result;
 
 /* Bandwidth or latency, both sides, loss, steadiness. */
 void block_figures(const struct page *page, const struct result *result);
+void block_validity(const struct page *page, const struct result *result); /* with --validate */
 void block_workers(const struct page *page, const struct result *result); /* a line each, when there are several */
 void block_qps(const struct page *page, const struct result *result); /* a bar each, with --qp_histogram */
 void block_notes(const struct page *page, const struct result *result); /* what a reader must know about the figures */

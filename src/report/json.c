@@ -90,6 +90,7 @@ static json_t *results(const struct result *result)
 
 	tree_put(&object, "bwResults", part_bw(result, result_authority(result)));
 	tree_put(&object, "latResults", part_lat(result));
+	tree_put(&object, "validationResults", part_validity(result));
 	return object;
 }
 

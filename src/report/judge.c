@@ -256,6 +256,13 @@ static void judge_delivery(const struct court *court)
 		    (unsigned long long)loss.received, (unsigned long long)loss.sent);
 }
 
+static void judge_validated(const struct court *court)
+{
+	if (court->result->request.spec.validate)
+		say(court, "validated", false,
+		    "every message was filled and every byte compared: the figures include that work");
+}
+
 static void judge_workers(const struct court *court)
 {
 	for (uint32_t i = 0; i < court->result->ranks; i++) {
@@ -274,7 +281,7 @@ static const struct {
 } judges[] = {
 	{ judge_steady, true },      { judge_falls, true },    { judge_cores, false }, { judge_window, true },
 	{ judge_late_ranks, false }, { judge_sides, true },    { judge_clock, false }, { judge_link, true },
-	{ judge_delivery, true },    { judge_workers, false }, { judge_load, false },
+	{ judge_delivery, true },    { judge_workers, false }, { judge_load, false },  { judge_validated, false },
 };
 
 void judge_result(const struct result *result, void (*say_it)(void *context, const struct remark *remark),

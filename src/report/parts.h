@@ -14,6 +14,7 @@ json_t *part_bw_total(const struct result *result); /* the same of all direction
 json_t *part_lat(const struct result *result); /* latResults with histogram; null for bandwidth */
 json_t *part_lat_summary(const struct result *result); /* the same without the histogram */
 json_t *part_load(const struct result *result);
+json_t *part_validity(const struct result *result); /* validationResults; null without --validate */
 json_t *part_loss(const struct result *result);
 json_t *part_steadiness(const struct result *result, const struct rank_result *rank);
 json_t *part_window(const struct result *result, const struct rank_result *rank);

@@ -42,6 +42,7 @@ void report_terminal(FILE *to, const struct result *result)
 	outcome(&page, result);
 	if (result->measured) {
 		block_figures(&page, result);
+		block_validity(&page, result);
 		block_workers(&page, result);
 		block_qps(&page, result);
 		block_notes(&page, result);

@@ -105,6 +105,11 @@ static const struct pair pairs[] = {
 	PAIR(spec.end_margin_ns, spec.iterations, "a test by count ends with its last message"),
 	PAIR(spec.cores, spec.exclude_cores, "cores that are named are not chosen"),
 	PAIR(all, spec.size, "all sizes or those that are named"),
+	PAIR(spec.validate, spec.bidirectional, "one direction is compared"),
+	PAIR(spec.validate, spec.post_batch, "a message is posted as soon as it is filled"),
+	PAIR(spec.validate, all, "one test is compared"),
+	PAIR(spec.validate, spec.working_set,
+	     "there must be a slot for each message that is under way or not compared yet"),
 };
 
 /* Options about the start of a server make no sense when none may be started. */
@@ -283,6 +288,16 @@ static int check_histogram(const struct request *request, struct error *err)
 			 (unsigned long long)(spec->qps * spec->workers));
 }
 
+static int check_interval(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+
+	if (spec->report_interval_ns <= 0 || spec->report_interval_ns >= MIN_REPORT)
+		return 0;
+	return error_set(err, -EINVAL, "%s is too short: at least 10ms, or 0 for no live lines",
+			 naming_of(request, ROW(spec.report_interval_ns)).text);
+}
+
 int request_check_values(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -290,6 +305,8 @@ int request_check_values(const struct request *request, struct error *err)
 
 	if (rc == 0)
 		rc = check_size(request, err);
+	if (rc == 0)
+		rc = request_check_validate(request, err);
 	if (rc == 0)
 		rc = check_depths(request, err);
 	if (rc == 0)
@@ -304,8 +321,5 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = request_check_paced(request, err);
 	if (rc == 0)
 		rc = request_check_doca(request, err);
-	if (rc == 0 && spec->report_interval_ns > 0 && spec->report_interval_ns < MIN_REPORT)
-		rc = error_set(err, -EINVAL, "%s is too short: at least 10ms, or 0 for no live lines",
-			       naming_of(request, ROW(spec.report_interval_ns)).text);
-	return rc;
+	return rc ? rc : check_interval(request, err);
 }

@@ -22,6 +22,8 @@ struct naming naming_of(const struct request *request, int row); /* "-s 64Ki" */
 
 /* check.c: the driver runs the transport and the transport has the verb. 0 or -EINVAL. */
 int request_check_legality(const struct request *request, struct error *err);
+/* check_validate.c: with --validate, all messages can be compared. 0 or -EINVAL. */
+int request_check_validate(const struct request *request, struct error *err);
 /* check.c: legality and relations between values; a value that is still "auto" is passed over. 0 or -EINVAL. */
 int request_check_values(const struct request *request, struct error *err);
 /* check_load.c: what only a schedule or chance gives an effect; what goes with --rate. 0 or -EINVAL. */

@@ -76,8 +76,10 @@ void rank_result_release(struct rank_result *rank)
 		free(rank->worker[i].hist);
 	}
 	free(rank->worker);
+	free(rank->invalid);
 	rank->worker = NULL;
-	rank->workers = 0;
+	rank->invalid = NULL;
+	rank->workers = rank->invalids = 0;
 }
 
 static const struct rank_result *rank_by_role(const struct result *result, bool active)

@@ -65,6 +65,16 @@ static inline void pacing_miss(struct pacing *pacing, uint64_t messages)
 	pacing->missed += messages;
 }
 
+#define RESULT_INVALIDS 5000 /* most wrong messages that are told one by one */
+
+/* A message whose payload was not what its sender had filled in: where it is wrong first. */
+struct invalid {
+	uint32_t worker, qp;
+	uint64_t message; /* its number on its QP */
+	uint32_t byte, bytes; /* first wrong byte, how many are */
+	uint8_t expected, found;
+};
+
 /* One worker of one side. Instants are ns of this rank's own clock. */
 struct worker_result {
 	uint32_t core;
@@ -90,6 +100,9 @@ struct worker_result {
 	bool both_ways; /* this worker sent and received: interval_msgs are those sent, and */
 	uint64_t interval_received[RESULT_INTERVALS]; /* these those received */
 
+	uint64_t validated, invalid,
+		invalid_bytes; /* --validate: messages compared, of them wrong, their wrong bytes */
+
 	uint32_t qp_count; /* entries of qp: qps, or 0 when they were not kept (rank_result_alloc_qps) */
 	struct qp_count *qp;
 
@@ -112,6 +125,8 @@ struct rank_result {
 	struct facts facts;
 	uint32_t workers;
 	struct worker_result *worker;
+	uint32_t invalids; /* at most RESULT_INVALIDS, worker by worker */
+	struct invalid *invalid;
 	struct error error;
 };
 
@@ -155,6 +170,8 @@ void result_init(struct result *result, const struct request *request, uint32_t 
 void result_release(struct result *result);
 int rank_result_alloc(struct rank_result *rank, uint32_t workers, bool hists); /* -ENOMEM */
 int rank_result_alloc_qps(struct rank_result *rank, uint32_t qps); /* each worker counts by QP; -ENOMEM */
+/* Appends wrong messages, as many as there is room for; -ENOMEM. */
+int rank_result_log(struct rank_result *rank, const struct invalid *invalid, uint32_t count);
 void rank_result_release(struct rank_result *rank);
 
 void rank_result_pack(const struct rank_result *rank, struct buf *to);
@@ -293,6 +310,14 @@ struct loss {
 	uint64_t duplicated, reordered;
 };
 bool result_loss(const struct result *result, struct loss *ret);
+
+/* What --validate found on the receiver's side; false when nothing was compared. */
+struct validity {
+	uint64_t messages, invalid, invalid_bytes;
+	uint32_t logged;
+	const struct invalid *log;
+};
+bool result_validity(const struct result *result, struct validity *ret);
 
 /* Thresholds: 0 none asked (or it concerns the other metric), 1 passed, -1 missed or nothing was measured. */
 int result_bw_threshold(const struct result *result);

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKER_MIN    154 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define WORKER_MIN    178 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
 #define QP_BYTES      32
+#define INVALID_BYTES 26
 #define INSTANT_LIMIT (INT64_C(1) << 61)
 
 /* Plain fields, in wire order: one table writes and reads them. */
-enum field_type { FIELD_U32, FIELD_U64, FIELD_BOOL };
+enum field_type { FIELD_U8, FIELD_U32, FIELD_U64, FIELD_BOOL };
 struct field {
 	size_t offset;
 	enum field_type type;
@@ -66,6 +67,15 @@ static const struct field worker_fields[] = {
 	FIELD(FIELD_U64, worker_result, interval_ns),
 	FIELD(FIELD_U32, worker_result, intervals),
 	FIELD(FIELD_BOOL, worker_result, both_ways),
+	FIELD(FIELD_U64, worker_result, validated),
+	FIELD(FIELD_U64, worker_result, invalid),
+	FIELD(FIELD_U64, worker_result, invalid_bytes),
+};
+
+static const struct field invalid_fields[] = {
+	FIELD(FIELD_U32, invalid, worker), FIELD(FIELD_U32, invalid, qp),    FIELD(FIELD_U64, invalid, message),
+	FIELD(FIELD_U32, invalid, byte),   FIELD(FIELD_U32, invalid, bytes), FIELD(FIELD_U8, invalid, expected),
+	FIELD(FIELD_U8, invalid, found),
 };
 
 static const struct field qp_fields[] = {
@@ -82,7 +92,9 @@ static void pack_fields(const void *from, const struct field *field, size_t coun
 	for (; count; count--, field++) {
 		const void *at = (const char *)from + field->offset;
 
-		if (field->type == FIELD_U32)
+		if (field->type == FIELD_U8)
+			buf_put_u8(to, *(const uint8_t *)at);
+		else if (field->type == FIELD_U32)
 			buf_put_u32(to, *(const uint32_t *)at);
 		else if (field->type == FIELD_U64)
 			buf_put_u64(to, *(const uint64_t *)at);
@@ -105,7 +117,9 @@ static void unpack_fields(void *to, const struct field *field, size_t count, str
 	for (; count; count--, field++) {
 		void *at = (char *)to + field->offset;
 
-		if (field->type == FIELD_U32)
+		if (field->type == FIELD_U8)
+			*(uint8_t *)at = cursor_u8(from);
+		else if (field->type == FIELD_U32)
 			*(uint32_t *)at = cursor_u32(from);
 		else if (field->type == FIELD_U64)
 			*(uint64_t *)at = cursor_u64(from);
@@ -242,6 +256,9 @@ void rank_result_pack(const struct rank_result *rank, struct buf *to)
 	pack_fields(rank, rank_fields, COUNT(rank_fields), to);
 	pack_facts(&rank->facts, to);
 	pack_error(&rank->error, to);
+	buf_put_u32(to, rank->invalids);
+	for (uint32_t i = 0; i < rank->invalids; i++)
+		pack_fields(&rank->invalid[i], invalid_fields, COUNT(invalid_fields), to);
 	buf_put_u32(to, rank->workers);
 	for (uint32_t i = 0; i < rank->workers; i++)
 		pack_worker(&rank->worker[i], to);
@@ -261,6 +278,21 @@ static int unpack_workers(struct rank_result *ret, struct cursor *from)
 	return rc;
 }
 
+static int unpack_invalids(struct rank_result *ret, struct cursor *from)
+{
+	const uint32_t count = cursor_u32(from);
+
+	if (from->failed || count > RESULT_INVALIDS || count > from->left / INVALID_BYTES)
+		return -EPROTO;
+	ret->invalid = count ? calloc(count, sizeof(*ret->invalid)) : NULL;
+	if (count && !ret->invalid)
+		return -ENOMEM;
+	ret->invalids = count;
+	for (uint32_t i = 0; i < count; i++)
+		unpack_fields(&ret->invalid[i], invalid_fields, COUNT(invalid_fields), from);
+	return 0;
+}
+
 int rank_result_unpack(struct rank_result *ret, struct cursor *from)
 {
 	struct rank_result rank = { 0 };
@@ -271,7 +303,9 @@ int rank_result_unpack(struct rank_result *ret, struct cursor *from)
 	unpack_fields(&rank, rank_fields, COUNT(rank_fields), from);
 	unpack_facts(&rank.facts, from);
 	unpack_error(&rank.error, from);
-	rc = unpack_workers(&rank, from);
+	rc = unpack_invalids(&rank, from);
+	if (rc == 0)
+		rc = unpack_workers(&rank, from);
 	if (rc == 0 && (from->failed || !is_instant(rank.clock_offset_ns) || rank.clock_error_ns < -1))
 		rc = -EPROTO;
 	if (rc) {

@@ -138,7 +138,7 @@ static void resolve_verb(struct request *request)
 
 	if (spec->verb != VERB_AUTO)
 		return;
-	spec->verb = legal & (1u << VERB_WRITE) ? VERB_WRITE : VERB_SEND;
+	spec->verb = legal & (1u << VERB_WRITE) && !spec->validate ? VERB_WRITE : VERB_SEND;
 	if (spec->metric != METRIC_LAT)
 		return;
 	if (spec_is_paced(spec) && latency_is_ping_pong(spec))
@@ -190,7 +190,7 @@ static uint64_t share_of(const struct spec *spec, uint64_t depth)
 
 static uint64_t default_batch(const struct spec *spec)
 {
-	if (spec->metric == METRIC_LAT || spec_is_paced(spec))
+	if (spec->metric == METRIC_LAT || spec_is_paced(spec) || spec->validate)
 		return 1;
 	if (spec->transport == TRANSPORT_TCP)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
@@ -212,9 +212,11 @@ static uint64_t default_cq_mod(const struct spec *spec)
 
 static uint64_t default_rx_depth(const struct spec *spec)
 {
+	const uint64_t depth = share_of(spec, spec->driver == DRIVER_OFI ? OFI_RX_DEPTH : RX_DEPTH);
+
 	if (!verb_is_two_sided(spec->verb))
 		return 1;
-	return share_of(spec, spec->driver == DRIVER_OFI ? OFI_RX_DEPTH : RX_DEPTH);
+	return spec->validate && depth < spec->tx_depth ? spec->tx_depth : depth;
 }
 
 /* Of messages in flight; by a schedule sockets have a limit for them, too. */

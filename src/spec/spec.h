@@ -110,6 +110,7 @@ struct spec {
 	uint64_t seed;
 
 	double percentiles[SPEC_MAX_PERCENTILES]; /* to report, ascending, 0-terminated when fewer */
+	bool validate; /* every message is filled before it is sent and compared when it has arrived */
 	double bw_threshold, lat_threshold; /* Gb/s, us; 0 = none */
 	bool qp_histogram; /* the rate of each queue pair is reported */
 	int64_t report_interval_ns; /* live lines; 0 = none */

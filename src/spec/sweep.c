@@ -154,11 +154,25 @@ static int fill_all(struct sweep *sweep, const struct request *request, const st
 	return rc;
 }
 
+/* What a message is made of does not tell one test from the next on the same memory. */
+static int check_single(const struct request *request, struct error *err)
+{
+	const int rows[] = { ROW(spec.size), ROW(spec.qps), ROW(spec.tx_depth) };
+
+	for (size_t i = 0; request->spec.validate && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (*list_of(request, rows[i]))
+			return error_set(err, -EINVAL, "%s takes one value of %s, not a list: one test is compared",
+					 name_of(request, ROW(spec.validate)).text, name_of(request, rows[i]).text);
+	return 0;
+}
+
 static int read_axes(struct axes *ret, const struct request *request, struct error *err)
 {
 	uint64_t product;
-	int rc = axis_of(request, ROW(spec.qps), &ret->qps, err);
+	int rc = check_single(request, err);
 
+	if (rc == 0)
+		rc = axis_of(request, ROW(spec.qps), &ret->qps, err);
 	if (rc == 0)
 		rc = axis_of(request, ROW(spec.tx_depth), &ret->depth, err);
 	if (rc == 0)

@@ -133,6 +133,31 @@ static inline void make_udp(struct result *result)
 	}
 }
 
+/* Every message compared; those of the second worker told after the first one's. */
+static inline void make_validated(struct result *result)
+{
+	struct request request;
+	struct invalid wrong[12] = { { .message = 77, .byte = 5, .bytes = 1, .expected = 0x3c, .found = 0x3d } };
+
+	make_request(&request, TRANSPORT_RC, VERB_SEND, METRIC_BW, 1024);
+	request.spec.validate = true;
+	make(result, &request, 2);
+	result->rank[0].delivery = result->rank[1].counts_received = true;
+	for (uint32_t i = 1; i < 12; i++)
+		wrong[i] = (struct invalid){ .worker = 1, .message = 1000 * i, .bytes = 1024, .found = (uint8_t)i };
+	for (unsigned w = 0; w < 2; w++) {
+		count(&result->rank[0].worker[w], true, 20000000);
+		count(&result->rank[1].worker[w], false, 20000000);
+		result->rank[1].worker[w].validated = 20000000;
+		result->rank[1].worker[w].invalid = w ? 11 : 1;
+		result->rank[1].worker[w].invalid_bytes = w ? 11264 : 1;
+	}
+	assert_int_equal(rank_result_log(&result->rank[1], wrong, 12), 0);
+	result->status = RUN_FAILED;
+	error_set(&result->error, -EBADMSG,
+		  "data validation: 12 of 40000000 messages did not arrive as they were sent");
+}
+
 /* UD in both directions: of 1010000 datagrams 10000 are lost on the way to the client, none on the way to the server. */
 static inline void make_both(struct result *result)
 {

@@ -30,6 +30,7 @@ static const struct sample samples[] = {
 	{ "msg_size", "64K", "64Ki", "0" },
 	{ "all", "on", "on", "4" },
 	{ "bidirectional", "on", "on", "maybe" },
+	{ "validate", "on", "on", "perhaps" },
 	{ "qps", "16", "16", "16385" },
 	{ "duration", "1500ms", "1.5s", "99ms" },
 	{ "iterations", "0x10", "16", "-1" },

@@ -26,6 +26,7 @@ static const struct golden {
 	{ "late_tcp", make_late_tcp },
 	{ "many_workers", make_many_workers },
 	{ "both", make_both },
+	{ "validated", make_validated },
 	{ "qps", make_qps },
 };
 

@@ -13,6 +13,11 @@
 
 #include <cmocka.h>
 
+static const struct invalid wrong[] = {
+	{ .worker = 0, .qp = 1, .message = UINT64_C(1) << 40, .byte = 63, .bytes = 2, .expected = 255, .found = 254 },
+	{ .worker = 2, .qp = 0, .message = 7, .byte = 0, .bytes = 1, .expected = 0, .found = 128 },
+};
+
 /* A rank that uses every field. */
 static void make_full(struct result *result)
 {
@@ -30,8 +35,11 @@ static void make_full(struct result *result)
 	facts_add(&rank->facts, "device", "Device", "rxe0");
 	facts_add_number(&rank->facts, "mtu", "MTU", 1024);
 	error_set(&rank->error, -EIO, "something broke");
+	assert_int_equal(rank_result_log(rank, wrong, 2), 0);
 	for (unsigned w = 0; w < 3; w++) {
 		rank->worker[w].core = 4 + w;
+		rank->worker[w].validated = 1000 + w;
+		rank->worker[w].invalid = w;
 		rank->worker[w].numa = w == 2 ? -1 : (int32_t)w;
 		rank->worker[w].sent = UINT64_MAX - w;
 		rank->worker[w].pacing = (struct pacing){ 100 + w, 3, 4000, 500, 6, 7 };
@@ -70,6 +78,13 @@ static void test_pack_round_trip(void **state)
 	assert_int_equal(back.worker[2].qp[1].sent[1], 32);
 	assert_int_equal(back.worker[2].qp[1].received[0], 5);
 	assert_memory_equal(&back.worker[1].pacing, &result.rank[0].worker[1].pacing, sizeof(struct pacing));
+	assert_int_equal(back.worker[2].validated, 1002);
+	assert_int_equal(back.worker[2].invalid, 2);
+	assert_int_equal(back.invalids, 2);
+	assert_int_equal(back.invalid[0].message, UINT64_C(1) << 40);
+	assert_int_equal(back.invalid[0].byte, 63);
+	assert_int_equal(back.invalid[1].worker, 2);
+	assert_int_equal(back.invalid[1].found, 128);
 	assert_string_equal(back.error.text, "something broke");
 	assert_string_equal(facts_get(&back.facts, "device"), "rxe0");
 	rank_result_pack(&back, &second);
@@ -178,12 +193,58 @@ static void test_pack_too_many_workers(void **state)
 	buf_release(&buf);
 }
 
+/* What there is room for is kept, in order; the rest is only counted. */
+static void test_log_is_bounded(void **state)
+{
+	struct invalid *many = calloc(RESULT_INVALIDS, sizeof(*many));
+	struct rank_result rank = { 0 }, back;
+	struct buf buf = BUF_INIT;
+	struct cursor cursor;
+
+	(void)state;
+	assert_non_null(many);
+	for (uint32_t i = 0; i < RESULT_INVALIDS; i++)
+		many[i].message = i;
+	assert_int_equal(rank_result_log(&rank, many, 0), 0);
+	assert_int_equal(rank.invalids, 0);
+	assert_int_equal(rank_result_log(&rank, many, RESULT_INVALIDS - 1), 0);
+	assert_int_equal(rank_result_log(&rank, many, 3), 0);
+	assert_int_equal(rank.invalids, RESULT_INVALIDS);
+	assert_int_equal(rank.invalid[RESULT_INVALIDS - 1].message, 0);
+	assert_int_equal(rank_result_log(&rank, many, RESULT_INVALIDS), 0);
+	assert_int_equal(rank.invalids, RESULT_INVALIDS);
+	rank_result_pack(&rank, &buf);
+	cursor_init(&cursor, buf.data, buf.len);
+	assert_int_equal(rank_result_unpack(&back, &cursor), 0);
+	assert_int_equal(back.invalids, RESULT_INVALIDS);
+	assert_int_equal(back.invalid[RESULT_INVALIDS - 2].message, RESULT_INVALIDS - 2);
+	rank_result_release(&back);
+	rank_result_release(&rank);
+	buf_release(&buf);
+	free(many);
+}
+
+static void test_pack_too_many_invalids(void **state)
+{
+	struct invalid many[RESULT_INVALIDS + 1] = { 0 };
+	struct rank_result rank = { .invalids = RESULT_INVALIDS + 1, .invalid = many }, back;
+	struct buf buf = BUF_INIT;
+	struct cursor cursor;
+
+	(void)state;
+	rank_result_pack(&rank, &buf);
+	cursor_init(&cursor, buf.data, buf.len);
+	assert_int_equal(rank_result_unpack(&back, &cursor), -EPROTO);
+	buf_release(&buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pack_round_trip),       cmocka_unit_test(test_pack_hostile_texts),
 		cmocka_unit_test(test_pack_truncated),        cmocka_unit_test(test_pack_corrupted),
-		cmocka_unit_test(test_pack_too_many_workers),
+		cmocka_unit_test(test_pack_too_many_workers), cmocka_unit_test(test_pack_too_many_invalids),
+		cmocka_unit_test(test_log_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
