@@ -231,7 +231,7 @@ static void judge_load(const struct court *court)
 		    "for its turn grows with the length of the test",
 		    units_format_figure(load.asked_mpps, asked), units_format_figure(load.done_mpps, done),
 		    (unsigned long long)load.behind);
-	else if (load.late > LATE_LIMIT * (double)load.due)
+	else if ((double)load.late > LATE_LIMIT * (double)load.due)
 		say(court, "latePosts", false,
 		    "%.1f %% of the messages were posted late, by up to %s us: this host or a full queue, not the "
 		    "network, made them wait; latencies count that",
