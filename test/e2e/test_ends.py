@@ -1,5 +1,6 @@
 """However a run ends, no process stays behind, and the server goes on serving whoever comes next."""
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -193,3 +194,25 @@ def test_the_port_is_free_again_at_once(start, free_port, use):
         process.until('waiting for clients', 'stderr')
         assert use(port, *QUICK).rc == 0
         assert process.stop().rc == 0
+
+
+# --- before anything is set up ---
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('words', [(), ('qperf', '-lp')])
+def test_no_library_catches_the_signals_that_end_a_process(start, free_port, number, words):
+    port = free_port()
+    process = start(*words, port) if words else start('--port', port)
+    end = time.monotonic() + 5 * SCALE
+    while f':{int(port):04X} ' not in Path('/proc/net/tcp6').read_text() + Path('/proc/net/tcp').read_text():
+        assert time.monotonic() < end and process.running()
+        time.sleep(0.02)
+    caught = int(re.search(r'^SigCgt:\s*(\w+)', Path(f'/proc/{process.pid}/status').read_text(), re.M)[1], 16)
+    assert not caught & 1 << number - 1
+
+
+def test_a_signal_at_once_ends_a_client_at_once(start, free_port):
+    for delay in (0.01, 0.03, 0.05, 0.1, 0.15, 0.2):
+        process = start('-n', 'localhost', '--port', free_port(), *LONG)
+        time.sleep(delay * SCALE)
+        assert process.stop().rc in (-signal.SIGTERM, 130)
