@@ -181,7 +181,9 @@ static int run(struct client *client, struct error *err)
 	struct orch_conf conf = { .clock = &client->clock,
 				  .topo = client->topo,
 				  .observer = &observer,
-				  .interrupted = &client->interrupted };
+				  .interrupted = &client->interrupted,
+				  .cuda_lib_path = client->request->cuda_lib_path,
+				  .sysfs = client->request->sysfs };
 	struct launch *launch = NULL;
 	struct comm *comm = NULL;
 	int rc;

@@ -26,7 +26,9 @@ static uint64_t memory_limit(const struct request *request)
 /* What -M asks for; the default leaves it to the client. */
 static uint32_t own_mem(const struct request *request)
 {
-	return option_given(request, option_find("mem_type")) ? request->spec.mem : (uint32_t)MEM_AUTO;
+	const bool given = option_given(request, option_find("mem_type")) || request->cuda != SPEC_AUTO;
+
+	return given ? request->spec.mem : (uint32_t)MEM_AUTO;
 }
 
 /* One client's test, in a process of its own. */
@@ -39,6 +41,9 @@ static int serve_client(struct comm *comm, void *context)
 				  .own_cores = server->request->spec.cores,
 				  .own_exclude_cores = server->request->spec.exclude_cores,
 				  .own_mem = own_mem(server->request),
+				  .own_gpu = server->request->spec.gpu,
+				  .cuda_lib_path = server->request->cuda_lib_path,
+				  .sysfs = server->request->sysfs,
 				  .conditions = server->request,
 				  .memory_limit = memory_limit(server->request) };
 	struct error err = { 0 };

@@ -56,6 +56,7 @@ struct caps {
 	bool no_peer; /* nothing reaches the other side's endpoints: the driver answers by itself (null) */
 	bool can_wait; /* wait() sleeps; else polling only */
 	bool in_turn; /* one side's addresses answer the other's: ep_offer comes before its ep_addr */
+	const char *device; /* whose place counts for memory near it; NULL: none */
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
 };
 

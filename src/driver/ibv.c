@@ -165,6 +165,16 @@ static int open_all(struct ib_port *p, struct error *err)
 	return rc;
 }
 
+/*
+ * libmlx5 may deliver small payloads in the completion and copies them from there by the CPU: not into memory that the
+ * CPU cannot touch.
+ */
+static void keep_cpu_off(const struct spec *spec)
+{
+	if (!mem_is_visible(spec->mem))
+		setenv("MLX5_SCATTER_TO_CQE", "0", 1);
+}
+
 static int ib_open(const struct port_conf *conf, struct port **ret, struct error *err)
 {
 	struct ib_port *p = calloc(1, sizeof(*p));
@@ -176,6 +186,7 @@ static int ib_open(const struct port_conf *conf, struct port **ret, struct error
 	p->conf = *conf;
 	p->spec = conf->spec;
 	p->eps = calloc(conf->spec->qps, sizeof(*p->eps));
+	keep_cpu_off(conf->spec);
 	set_depths(p);
 	rc = p->eps ? open_all(p, err)
 		    : error_set(err, -ENOMEM, "no memory for %llu queue pairs", (unsigned long long)conf->spec->qps);
@@ -199,6 +210,7 @@ static void ib_caps(const struct port *port, struct caps *ret)
 		.max_rx_depth = (uint32_t)p->dev.max_qp_wr,
 		.max_qps = (uint32_t)p->dev.max_qp,
 		.stride_align = 64,
+		.device = p->name,
 		.delivery = transport_is_reliable((enum transport)transport),
 		.poll_memory = p->spec->verb == VERB_WRITE && mem_is_visible(p->spec->mem),
 		.passive_idle = !two_sided,

@@ -249,6 +249,17 @@ int ib_ece_answer(struct ib_ep *ep,
 int ib_ece_accept(struct ib_ep *ep, struct error *err); /* takes ep->peer's answer, to INIT, and checks it */
 void ib_ece_facts(const struct ib_ep *ep, struct facts *ret);
 
+/* --- ibv_direct.c: data direct --- */
+
+#define IB_DIRECT_ACCESS 1 /* mlx5dv_reg_dmabuf_mr: over that path */
+struct ib_direct {
+	const char *call; /* that was made last */
+	struct ibv_mr *(*reg)(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access,
+			      int mlx5_access);
+};
+/* 0 or an errno: ENOSYS when libmlx5 does not know it, else as the device answers. */
+int ib_direct_find(struct ibv_context *context, struct ib_direct *ret);
+
 /* --- ibv_ring.c: prepared work requests --- */
 
 /* Whether the payload of a verb can travel in the work request. */

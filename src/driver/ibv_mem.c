@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One try to register one worker's buffers in one way. */
 struct attempt {
@@ -22,7 +23,7 @@ struct attempt {
 static int failed(const struct attempt *a, const char *call, int code)
 {
 	code = code ? code : EIO;
-	snprintf(a->mem->why_not[a->way], MEM_WHY, "%s: %s", call, strerror(code));
+	mem_note(a->mem, a->way, "%s: %s", call, strerror(code));
 	return ib_fail(a->err, code, call, "cannot register %zu bytes of %s with RDMA device %s", a->mem->size,
 		       a->mem->kind->name, a->p->name);
 }
@@ -90,6 +91,54 @@ static int by_device(const struct attempt *a)
 	return a->region->mr ? 0 : failed(a, "ibv_reg_dm_mr", errno);
 }
 
+/* A file descriptor of the GPU's memory becomes a region; the region keeps what it needs of it. */
+static int by_dmabuf(const struct attempt *a)
+{
+	int fd, code, rc = mem_offer(a->mem, a->way, &fd, a->err);
+
+	if (rc)
+		return rc;
+	a->region->mr = ibv_reg_dmabuf_mr(a->p->pd, 0, a->mem->size, a->mem->base, fd, (int)ib_access(a->p->spec));
+	code = errno;
+	close(fd);
+	return a->region->mr ? 0 : failed(a, "ibv_reg_dmabuf_mr", code);
+}
+
+static int by_data_direct(const struct attempt *a)
+{
+	struct ib_direct direct;
+	int fd, code = ib_direct_find(a->p->context, &direct), rc;
+
+	if (code) {
+		mem_note(a->mem, a->way, "%s: %s", direct.call, strerror(code));
+		return error_set(
+			a->err, -code,
+			"RDMA device %s has no data direct path (%s): %s: that needs a ConnectX-8 or newer with "
+			"its own PCIe function for it, and rdma-core 57",
+			a->p->name, direct.call, strerror(code));
+	}
+	rc = mem_offer(a->mem, a->way, &fd, a->err);
+	if (rc)
+		return rc;
+	errno = 0;
+	a->region->mr =
+		direct.reg(a->p->pd, 0, a->mem->size, a->mem->base, fd, (int)ib_access(a->p->spec), IB_DIRECT_ACCESS);
+	code = errno;
+	close(fd);
+	return a->region->mr ? 0 : failed(a, "mlx5dv_reg_dmabuf_mr", code);
+}
+
+static int by_peermem(const struct attempt *a)
+{
+	int fd, rc = mem_offer(a->mem, a->way, &fd, a->err);
+
+	if (rc)
+		return rc;
+	errno = 0;
+	a->region->mr = ibv_reg_mr(a->p->pd, (void *)(uintptr_t)a->mem->base, a->mem->size, ib_access(a->p->spec));
+	return a->region->mr ? 0 : failed(a, "ibv_reg_mr", errno);
+}
+
 static void no_hints(const struct attempt *a)
 {
 	snprintf(a->mem->why_not[a->way], MEM_WHY, "takes no --ph");
@@ -98,9 +147,8 @@ static void no_hints(const struct attempt *a)
 }
 
 static int (*const by[MEM_WAYS])(const struct attempt *) = {
-	[MEM_BY_ADDRESS] = by_address,
-	[MEM_BY_NULL] = by_null,
-	[MEM_BY_DEVICE] = by_device,
+	[MEM_BY_ADDRESS] = by_address,         [MEM_BY_NULL] = by_null,     [MEM_BY_DEVICE] = by_device,
+	[MEM_BY_DATA_DIRECT] = by_data_direct, [MEM_BY_DMABUF] = by_dmabuf, [MEM_BY_PEERMEM] = by_peermem,
 };
 
 static void undo(const struct ib_port *p, struct region *region)

@@ -15,6 +15,7 @@
 
 struct engine;
 struct openloop;
+struct mem_host;
 struct topo;
 struct validation;
 
@@ -140,7 +141,7 @@ struct work flow_work(const struct flow *flow, enum work_kind kind, uint32_t bat
 /* --- flow.c: opening and closing a worker's part --- */
 
 /* Port, buffers and endpoints; flow->spec, drv, clock, topo, control, index, core, active, result are set. */
-int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err);
+int flow_open(struct flow *flow, const struct port_conf *conf, const struct mem_host *host, struct error *err);
 /*
  * For the next test on the same port and endpoints: flow->spec, which the driver looks at too, holds it already. What the
  * test before left is forgotten, its result goes to result from now on; the engine's prepare follows. Both sides at once.

@@ -172,9 +172,9 @@ static void follow_spec(struct flow *flow)
 	flow_buffer_bytes(flow->spec, flow->caps.stride_align, &flow->slots);
 }
 
-int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct error *err)
+int flow_open(struct flow *flow, const struct port_conf *conf, const struct mem_host *host, struct error *err)
 {
-	struct mem_conf buffers = { .spec = flow->spec, .topo = flow->topo, .node = node };
+	struct mem_conf buffers = { .spec = flow->spec, .host = host, .worker = flow->index };
 	int rc;
 
 	flow->qps = (uint32_t)flow->spec->qps;
@@ -193,6 +193,7 @@ int flow_open(struct flow *flow, const struct port_conf *conf, int node, struct 
 	for (uint32_t i = 0; i < flow->qps; i++)
 		flow->eps[i].repost = (uint32_t)flow->spec->rx_depth;
 	flow->rx_depth = (uint32_t)flow->spec->rx_depth;
+	buffers.device = flow->caps.device;
 	buffers.size = buffer_bytes(conf, flow->caps.stride_align);
 	rc = mem_alloc(&buffers, &flow->mem, err);
 	if (rc < 0)

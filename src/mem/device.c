@@ -4,8 +4,8 @@
 static int device_alloc(const struct mem_conf *conf, struct mem *mem, struct error *err)
 {
 	(void)conf;
+	(void)mem;
 	(void)err;
-	mem->ways = MEM_WAY(MEM_BY_DEVICE);
 	return 0;
 }
 
@@ -20,10 +20,12 @@ static void device_facts(const struct mem *mem, struct facts *ret)
 	(void)ret;
 }
 
-const struct mem_kind_row mem_device = {
+const struct mem_kind_row mem_kind_device = {
 	.kind = MEM_DEVICE,
 	.name = "device memory",
+	.ways = MEM_WAY(MEM_BY_DEVICE),
 	.alloc = device_alloc,
 	.release = device_release,
+	.offer = mem_no_offer,
 	.facts = device_facts,
 };

@@ -31,7 +31,7 @@ static int explain(int code, size_t size, int node, struct error *err)
 static int alloc_huge(const struct mem_conf *conf, int *node, struct mem *mem, struct error *err)
 {
 	struct huge huge = { .size = conf->size };
-	int rc = huge_alloc(conf->topo, conf->spec->hugepages, node, &huge, err);
+	int rc = huge_alloc(conf->host->topo, conf->spec->hugepages, node, &huge, err);
 
 	mem->data = huge.data;
 	mem->mapped = huge.mapped;
@@ -41,25 +41,24 @@ static int alloc_huge(const struct mem_conf *conf, int *node, struct mem *mem, s
 
 static int host_alloc(const struct mem_conf *conf, struct mem *mem, struct error *err)
 {
-	int node = conf->node, rc = 0;
+	int node = conf->host->node, rc = 0;
 
 	if (conf->spec->hugepages) {
 		rc = alloc_huge(conf, &node, mem, err);
 	} else {
 		mem->mapped = conf->size;
-		mem->data = allocate(conf->topo, conf->size, &node);
+		mem->data = allocate(conf->host->topo, conf->size, &node);
 		if (!mem->data)
 			rc = explain(-errno, conf->size, node, err);
 	}
 	mem->node = node;
 	mem->base = (uintptr_t)mem->data;
-	mem->ways = MEM_WAY(MEM_BY_ADDRESS);
 	return rc;
 }
 
 static void host_release(struct mem *mem)
 {
-	topo_free(mem->topo, mem->data, mem->mapped);
+	topo_free(mem->host.topo, mem->data, mem->mapped);
 }
 
 static void host_facts(const struct mem *mem, struct facts *ret)
@@ -71,10 +70,12 @@ static void host_facts(const struct mem *mem, struct facts *ret)
 			  units_format_size(mem->page, size));
 }
 
-const struct mem_kind_row mem_host = {
+const struct mem_kind_row mem_kind_host = {
 	.kind = MEM_HOST,
 	.name = "host memory",
+	.ways = MEM_WAY(MEM_BY_ADDRESS),
 	.alloc = host_alloc,
 	.release = host_release,
+	.offer = mem_no_offer,
 	.facts = host_facts,
 };

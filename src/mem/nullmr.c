@@ -4,8 +4,8 @@
 static int null_alloc(const struct mem_conf *conf, struct mem *mem, struct error *err)
 {
 	(void)conf;
+	(void)mem;
 	(void)err;
-	mem->ways = MEM_WAY(MEM_BY_NULL);
 	return 0;
 }
 
@@ -20,10 +20,12 @@ static void null_facts(const struct mem *mem, struct facts *ret)
 	(void)ret;
 }
 
-const struct mem_kind_row mem_nullmr = {
+const struct mem_kind_row mem_kind_nullmr = {
 	.kind = MEM_NULLMR,
 	.name = "a null memory region",
+	.ways = MEM_WAY(MEM_BY_NULL),
 	.alloc = null_alloc,
 	.release = null_release,
+	.offer = mem_no_offer,
 	.facts = null_facts,
 };

@@ -82,6 +82,10 @@ int local_start(const struct request *request, const char *bind, const struct cl
 	words_add(&words, "--once");
 	words_add(&words, "--port=0");
 	words_add(&words, "--bind=%s", bind);
+	if (strcmp(request->sysfs, "/sys") != 0)
+		words_add(&words, "--sysfs=%s", request->sysfs);
+	if (request->cuda_lib_path[0])
+		words_add(&words, "--cuda_lib_path=%s", request->cuda_lib_path);
 	/* The link works also when the file it names was replaced since we started. */
 	return launch_spawn(request->server_exe[0] ? request->server_exe : "/proc/self/exe", &words, request->host,
 			    false, clock, ret, err);

@@ -42,6 +42,8 @@ struct orch_conf {
 	const char *own_device, *own_cores,
 		*own_exclude_cores; /* what this server was started with; replace the spec's when not empty */
 	uint32_t own_mem; /* enum mem_kind, likewise; MEM_AUTO = none */
+	uint64_t own_gpu; /* likewise; SPEC_AUTO = none */
+	const char *cuda_lib_path, *sysfs; /* of this host: struct request */
 	const struct request *conditions; /* refuse a test that this server's options do not admit; NULL = none */
 	uint64_t memory_limit; /* refuse a test that needs more bytes of data buffers; 0 = none */
 };

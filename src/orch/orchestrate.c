@@ -38,11 +38,16 @@ static void describe(const struct run *run, const struct flow *flow)
 	flow->result->core = flow->core;
 	flow->result->qps = run->spec.qps;
 	flow->result->numa = flow->mem ? flow->mem->node : -1;
+	flow->result->gpu = flow->mem ? flow->mem->gpu : -1;
 }
 
 static int open_flow(struct run *run, unsigned i, struct error *err)
 {
 	struct flow *flow = &run->flows[i];
+	const struct mem_host host = { .topo = run->conf->topo,
+				       .node = run->node,
+				       .cuda_lib_path = run->conf->cuda_lib_path,
+				       .sysfs = run->conf->sysfs };
 	struct port_conf conf = { .spec = &run->spec,
 				  .tests = run->sweep.spec + run->test,
 				  .test_count = sweep_end(&run->sweep, run->test) - run->test,
@@ -65,7 +70,7 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 	flow->core = run->cores.core[i];
 	flow->active = run->active;
 	flow->result = &run->mine.worker[i];
-	rc = flow_open(flow, &conf, run->node, err);
+	rc = flow_open(flow, &conf, &host, err);
 	describe(run, flow);
 	flow->yield = run->cores_shared;
 	return rc;

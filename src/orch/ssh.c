@@ -36,17 +36,22 @@ static bool quote(const char *text, char *ret, size_t size)
 /* The remote command line: any login shell understands it, sh does the rest. */
 static bool remote_command(const struct request *request, char *ret, size_t size)
 {
-	char own[SPEC_TEXT * 4], path[SPEC_TEXT * 5], script[SCRIPT_SIZE], quoted[SCRIPT_SIZE];
+	char own[SPEC_TEXT * 4], path[SPEC_TEXT * 5], script[SCRIPT_SIZE], quoted[SCRIPT_SIZE],
+		cuda[SPEC_TEXT * 5] = "";
+	const char *option = request->cuda_lib_path[0] ? " --cuda_lib_path=" : "";
 	int n;
 
 	own_path(own, sizeof(own));
 	if (!quote(request->server_exe[0] ? request->server_exe : own, path, sizeof(path)))
 		return false;
+	if (request->cuda_lib_path[0] && !quote(request->cuda_lib_path, cuda, sizeof(cuda)))
+		return false;
 	if (request->server_exe[0])
-		n = snprintf(script, sizeof(script), "exec %s " SERVER_WORDS, path);
+		n = snprintf(script, sizeof(script), "exec %s " SERVER_WORDS "%s%s", path, option, cuda);
 	else
 		n = snprintf(script, sizeof(script),
-			     "exe=%s; [ -x \"$exe\" ] || exe=fabperf; exec \"$exe\" " SERVER_WORDS, path);
+			     "exe=%s; [ -x \"$exe\" ] || exe=fabperf; exec \"$exe\" " SERVER_WORDS "%s%s", path, option,
+			     cuda);
 	if (n < 0 || (size_t)n >= sizeof(script) || !quote(script, quoted, sizeof(quoted)))
 		return false;
 	n = snprintf(ret, size, "exec sh -c %s", quoted);

@@ -21,6 +21,8 @@ struct wishes {
 static void use_own(const struct orch_conf *conf, const struct wishes *wishes, struct spec *spec)
 {
 	spec->mem = mem_of_server(spec, wishes->mem, conf->own_mem);
+	if (conf->own_gpu != SPEC_AUTO)
+		spec->gpu = conf->own_gpu;
 	if (wishes->device[0])
 		memcpy(spec->device, wishes->device, sizeof(spec->device));
 	else if (conf->own_device && conf->own_device[0])

@@ -132,6 +132,19 @@ static void nodes(const struct result *result, const struct rank_result *rank, c
 	}
 }
 
+static void gpus(const struct result *result, const struct rank_result *rank, char *ret, size_t size)
+{
+	(void)result;
+	for (uint32_t i = 0; i < rank->workers; i++) {
+		bool new = rank->worker[i].gpu >= 0;
+
+		for (uint32_t j = 0; j < i && new; j++)
+			new = rank->worker[j].gpu != rank->worker[i].gpu;
+		if (new)
+			snprintf(ret + strlen(ret), size - strlen(ret), "%s%d", *ret ? "," : "", rank->worker[i].gpu);
+	}
+}
+
 static void buffers(const struct result *result, const struct rank_result *rank, char *ret, size_t size)
 {
 	char bytes[UNITS_TEXT];
@@ -209,6 +222,7 @@ static const struct {
 	{ "Version", version },
 	{ "Cores", cores },
 	{ "NUMA node", nodes },
+	{ "GPU", gpus },
 	{ "Data buffers", buffers },
 	{ "Resident memory", resident },
 	{ "Clock offset", clock_offset },

@@ -148,6 +148,7 @@ static json_t *worker_object(const struct result *result, const struct rank_resu
 	tree_put(&object, "process", json_integer(index));
 	tree_put(&object, "core", json_integer(worker->core));
 	tree_put(&object, "numaNode", worker->numa >= 0 ? json_integer(worker->numa) : json_null());
+	tree_put(&object, "cudaDeviceId", worker->gpu >= 0 ? json_integer(worker->gpu) : json_null());
 	tree_put(&object, "numQps", tree_count(worker->qps));
 	tree_put(&object, "bwResults", rank->active || rank->counts_received ? part_bw(result, &alone) : json_null());
 	tree_put(&object, "latResults", worker_lat(result, worker));

@@ -31,7 +31,7 @@ int spec_check(const struct spec *spec, struct error *err)
 static bool is_own(int row)
 {
 	return row == ROW(spec.device) || row == ROW(spec.cores) || row == ROW(spec.exclude_cores) ||
-	       row == ROW(spec.mem);
+	       row == ROW(spec.mem) || row == ROW(spec.gpu);
 }
 
 /* A condition on one kind of end is not met by a test that uses the other. */

@@ -110,6 +110,8 @@ static const struct pair pairs[] = {
 	PAIR(spec.validate, all, "one test is compared"),
 	PAIR(spec.validate, spec.working_set,
 	     "there must be a slot for each message that is under way or not compared yet"),
+	PAIR(cuda, spec.mem, "--cuda ID is old for -M cuda_auto_detect -G ID"),
+	PAIR(cuda, spec.gpu, "--cuda ID is old for -M cuda_auto_detect -G ID"),
 };
 
 /* Options about the start of a server make no sense when none may be started. */

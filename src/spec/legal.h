@@ -40,6 +40,8 @@ int request_check_scope(const struct request *request, struct error *err);
 int request_check_pairs(const struct request *request, struct error *err);
 
 /* memory.c: both sides' kinds of memory serve the test, and options about memory have an effect. 0 or -EINVAL. */
+/* memory.c: what --cuda stands for. */
+void request_resolve_cuda(struct request *request);
 int request_check_memory(const struct request *request, struct error *err);
 
 #endif

@@ -9,6 +9,11 @@ bool mem_is_visible(uint32_t mem)
 	return mem == MEM_HOST;
 }
 
+bool mem_is_cuda(uint32_t mem)
+{
+	return mem >= MEM_CUDA && mem <= MEM_CUDA_DATA_DIRECT;
+}
+
 #define WRITES    (VERB_BIT(VERB_WRITE) | VERB_BIT(VERB_WRITE_IMM))
 #define ONE_SIDED (WRITES | VERB_BIT(VERB_READ) | ATOMIC_VERBS)
 
@@ -17,7 +22,7 @@ static uint32_t targeting(const struct spec *spec, bool active)
 {
 	const uint32_t verbs = spec_verbs(spec);
 
-	if (!active)
+	if (!active || spec->bidirectional)
 		return verbs & ONE_SIDED;
 	return spec->metric == METRIC_LAT && latency_is_ping_pong(spec) ? verbs & WRITES : 0;
 }
@@ -84,6 +89,20 @@ int spec_check_server_mem(const struct spec *spec, struct error *err)
 	return check_side(spec, spec->mem, false, name, err);
 }
 
+/* Options about CUDA memory when neither side has any. */
+static int check_cuda(const struct request *request, uint32_t server_mem, struct error *err)
+{
+	const int rows[] = { ROW(spec.gpu), ROW(cuda_lib_path) };
+
+	if (mem_is_cuda(request->spec.mem) || mem_is_cuda(server_mem))
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (option_given(request, rows[i]))
+			return error_set(err, -EINVAL, "%s has no effect with %s: it is about CUDA memory",
+					 name_of(request, rows[i]).text, naming_of(request, ROW(spec.mem)).text);
+	return 0;
+}
+
 /* Options about memory that none of both sides has. */
 static int check_effect(const struct request *request, uint32_t server_mem, struct error *err)
 {
@@ -102,6 +121,14 @@ static int check_effect(const struct request *request, uint32_t server_mem, stru
 	return 0;
 }
 
+void request_resolve_cuda(struct request *request)
+{
+	if (request->cuda == SPEC_AUTO)
+		return;
+	request->spec.mem = MEM_CUDA_AUTO_DETECT;
+	request->spec.gpu = request->cuda;
+}
+
 int request_check_memory(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -112,5 +139,7 @@ int request_check_memory(const struct request *request, struct error *err)
 	if (rc == 0)
 		rc = check_side(spec, server_mem, false,
 				naming_of(request, asked ? ROW(server_mem) : ROW(spec.mem)).text, err);
+	if (rc == 0)
+		rc = check_cuda(request, server_mem, err);
 	return rc ? rc : check_effect(request, server_mem, err);
 }

@@ -46,8 +46,10 @@ static const char *const engine_names[] = { "cpu", "gpunetio", NULL };
 static const char *const metric_names[] = { "bw", "lat", NULL };
 static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
 static const char *const arrivals_names[] = { "periodic", "poisson", NULL };
-static const char *const mem_names[] = { "", "host", "nullmr", "device", NULL };
-static const char *const server_mem_names[] = { "auto", "host", "nullmr", "device", NULL };
+#define MEM_NAMES                                                                                                      \
+	"host", "nullmr", "device", "cuda", "cuda_auto_detect", "cuda_peermem", "cuda_dmabuf", "cuda_data_direct", NULL
+static const char *const mem_names[] = { "", MEM_NAMES };
+static const char *const server_mem_names[] = { "auto", MEM_NAMES };
 static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
 static const char *const direction_names[] = { "UNIDIR", "BIDIR", NULL };
 static const char *const ph_names[] = { "off", "0", "1", "2", "3", NULL };
@@ -138,7 +140,16 @@ const struct option_row option_rows[] = {
 	  .help = "Cores that are not chosen" },
 	{ .key = "mem_type", .letter = 'M', .json = "memoryType", .type = OPTION_ENUM, .flags = WIRE,
 	  FIELD(spec.mem), .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", .group = placing,
-	  .help = "Memory that holds the messages: the host's, none (null memory region) or the RDMA device's own" },
+	  .help = "Memory that holds the messages: the host's, none (nullmr), the RDMA device's, a GPU's (in the best way, or one way)" },
+	{ .key = "gpu", .letter = 'G', .json = "cudaDeviceId", .type = OPTION_INT, .flags = WIRE | AUTO,
+	  FIELD(spec.gpu), .min = 0, .max = 255, .def = "auto", .unit = "", .metavar = "ID", IBV, .group = placing,
+	  .help = "GPU by CUDA's number; auto: the one nearest to the RDMA device by PCIe, for more workers in turn" },
+	{ .key = "cuda", .type = OPTION_INT, .flags = AUTO, FIELD(cuda), .min = 0, .max = 255, .def = "auto",
+	  .unit = "", .metavar = "ID", IBV, .group = placing,
+	  .help = "Deprecated: as -M cuda_auto_detect -G ID; auto: not given" },
+	{ .key = "cuda_lib_path", .type = OPTION_TEXT, FIELD(cuda_lib_path), .def = "", .unit = "", .metavar = "DIR",
+	  IBV, .group = placing,
+	  .help = "Folder of libcuda.so.1, also for a server that is started; without it where the loader looks" },
 	{ .key = "hugepages", .json = "hugePages", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.hugepages),
 	  .names = hugepage_names, .def = "off", .unit = "", .metavar = "SIZE", .group = placing,
 	  .help = "Pages of that size for messages in host memory; on: the system's usual size of huge pages" },
@@ -327,6 +338,8 @@ const struct option_row option_rows[] = {
 	{ .key = "memory_limit", .type = OPTION_SIZE, .flags = AUTO, FIELD(memory_limit), .min = 1 * MI, .max = 1024
 	  * 1024 * GI, .def = "auto", .unit = "bytes", .metavar = "SIZE", SERVER, .group = server,
 	  .help = "Most data buffers that one client may ask for; auto: half of this host's memory" },
+	{ .key = "sysfs", .type = OPTION_TEXT, .flags = OPTION_HIDDEN, FIELD(sysfs), .def = "/sys", .unit = "",
+	  .metavar = "DIR", .group = server, .help = "Where the kernel shows its devices; tests have another" },
 	{ .key = "launched", .type = OPTION_FLAG, .flags = OPTION_HIDDEN, FIELD(launched), .def = "off", .unit = "",
 	  .metavar = "", SERVER, .group = server,
 	  .help = "Started by a client: tell port and version on stdout, end when stdin closes" },
@@ -357,7 +370,7 @@ const char *verb_name(uint32_t verb)
 
 const char *mem_name(uint32_t mem)
 {
-	return mem <= MEM_DEVICE ? server_mem_names[mem] : "?";
+	return mem <= MEM_CUDA_DATA_DIRECT ? server_mem_names[mem] : "?";
 }
 
 const char *metric_name(uint32_t metric)

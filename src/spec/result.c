@@ -44,6 +44,7 @@ int rank_result_alloc(struct rank_result *rank, uint32_t workers, bool hists)
 		struct worker_result *worker = &rank->worker[i];
 
 		worker->numa = -1;
+		worker->gpu = -1;
 		worker->hist = hists ? malloc(sizeof(*worker->hist)) : NULL;
 		if (worker->hist)
 			hist_init(worker->hist);

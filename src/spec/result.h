@@ -79,6 +79,7 @@ struct invalid {
 struct worker_result {
 	uint32_t core;
 	int32_t numa; /* node of its buffers, -1 unknown */
+	int32_t gpu; /* CUDA's number of the one that has its buffers, -1 none */
 	uint64_t qps;
 
 	int64_t begin_ns, end_ns; /* the measured window as it was taken */

@@ -41,6 +41,7 @@ static const struct field rank_fields[] = {
 static const struct field worker_fields[] = {
 	FIELD(FIELD_U32, worker_result, core),
 	FIELD(FIELD_U32, worker_result, numa),
+	FIELD(FIELD_U32, worker_result, gpu),
 	FIELD(FIELD_U64, worker_result, qps),
 	FIELD(FIELD_U64, worker_result, begin_ns),
 	FIELD(FIELD_U64, worker_result, end_ns),
@@ -227,8 +228,8 @@ static bool is_instant(int64_t ns)
 static bool worker_is_sane(const struct worker_result *worker)
 {
 	return is_instant(worker->begin_ns) && is_instant(worker->end_ns) && worker->edge_error_ns >= 0 &&
-	       worker->cpu_user_ns >= -1 && worker->cpu_system_ns >= -1 && worker->interval_ns >= 0 &&
-	       worker->intervals <= RESULT_INTERVALS;
+	       worker->gpu >= -1 && worker->cpu_user_ns >= -1 && worker->cpu_system_ns >= -1 &&
+	       worker->interval_ns >= 0 && worker->intervals <= RESULT_INTERVALS;
 }
 
 static int unpack_worker(struct worker_result *ret, struct cursor *from)

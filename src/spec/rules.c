@@ -49,6 +49,8 @@ static int check_words(const struct request *request, struct error *err)
 		rc = check_word(request, ROW(spec.device), request->spec.device, err);
 	if (rc == 0)
 		rc = check_word(request, ROW(server_device), request->server_device, err);
+	if (rc == 0 && *request->cuda_lib_path && *request->cuda_lib_path != '/')
+		rc = error_set(err, -EINVAL, "%s must begin with '/'", naming_of(request, ROW(cuda_lib_path)).text);
 	if (rc == 0 && *request->host && request->control_port == 0)
 		rc = error_set(err, -EINVAL, "%s is for a server only: a client needs the server's port",
 			       naming_of(request, ROW(control_port)).text);
@@ -299,6 +301,7 @@ int request_resolve(struct request *request, const struct request_host *host, st
 		rc = request_check_pairs(request, err);
 	if (rc)
 		return rc;
+	request_resolve_cuda(request);
 	if (*request->host)
 		return resolve_client(request, host, err);
 	rc = resolve_workers(request, err);

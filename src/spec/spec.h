@@ -36,7 +36,17 @@ enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum tph_mem { TPH_MEM_NONE, TPH_MEM_VM, TPH_MEM_PM };
-enum mem_kind { MEM_AUTO, MEM_HOST, MEM_NULLMR, MEM_DEVICE };
+enum mem_kind {
+	MEM_AUTO,
+	MEM_HOST,
+	MEM_NULLMR,
+	MEM_DEVICE,
+	MEM_CUDA, /* as MEM_CUDA_AUTO_DETECT */
+	MEM_CUDA_AUTO_DETECT,
+	MEM_CUDA_PEERMEM,
+	MEM_CUDA_DMABUF,
+	MEM_CUDA_DATA_DIRECT
+};
 
 #define VERB_BIT(verb)  (1u << (verb))
 #define TWO_SIDED_VERBS (VERB_BIT(VERB_WRITE_IMM) | VERB_BIT(VERB_SEND))
@@ -59,6 +69,7 @@ struct spec {
 	uint32_t driver, transport, verb, metric; /* the enums above */
 	uint32_t lat_mode; /* enum lat_mode */
 	uint32_t mem; /* enum mem_kind; in a running test this side's */
+	uint64_t gpu; /* CUDA's number of it */
 	uint32_t hugepages; /* index into the names of its row: off, on, a size */
 	char device[SPEC_NAME]; /* RDMA device, libfabric provider or network interface; empty = the driver chooses */
 
@@ -133,6 +144,9 @@ struct request {
 	char ssh[SPEC_TEXT];
 	char server_device[SPEC_NAME], server_cores[SPEC_TEXT], server_exe[SPEC_TEXT], server_username[SPEC_NAME];
 	uint32_t server_mem; /* enum mem_kind */
+	uint64_t cuda; /* --cuda: old for mem and gpu */
+	char cuda_lib_path[SPEC_TEXT]; /* folder of libcuda.so.1; empty = the loader's */
+	char sysfs[SPEC_TEXT]; /* where the kernel shows its devices; tests have another */
 	bool once; /* server: end after one client */
 	bool launched; /* server: started by a client: port and version on stdout, ends when stdin closes */
 	uint64_t memory_limit; /* server: bytes that one client may make it allocate */
@@ -206,6 +220,7 @@ bool latency_is_halved(const struct spec *spec);
 
 /* Whether the CPU can read and write such memory: the engines may fill and watch it, payload may travel inline. */
 bool mem_is_visible(uint32_t mem);
+bool mem_is_cuda(uint32_t mem);
 /* The server's kind of memory: as asked for; else what it was started with (MEM_AUTO: nothing); else as fits to the client's. */
 uint32_t mem_of_server(const struct spec *spec, uint32_t asked, uint32_t own);
 /* Whether spec->mem of the server serves the test. -EINVAL and a sentence. */

@@ -18,6 +18,9 @@
 	CALL(ibv_query_pkey, never)            \
 	CALL(ibv_alloc_pd, setup)              \
 	CALL(ibv_reg_mr, setup)                \
+	CALL(ibv_reg_dmabuf_mr, cuda_dmabuf)   \
+	CALL(mlx5dv_get_data_direct_sysfs_path, cuda_data_direct) \
+	CALL(mlx5dv_reg_dmabuf_mr, cuda_data_direct) \
 	CALL(ibv_alloc_null_mr, nullmr)        \
 	CALL(ibv_alloc_dm, device)             \
 	CALL(ibv_reg_dm_mr, device)            \

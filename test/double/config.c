@@ -18,6 +18,8 @@ static struct config parsed = {
 	.wr_api = true,
 	.xrc = true,
 	.null_mr = true,
+	.dmabuf = true,
+	.peermem = true,
 	.dm = 256 << 10,
 	.mtu = IBV_MTU_4096,
 	.gone_after = UINT64_MAX,
@@ -199,6 +201,9 @@ static bool set_word(const char *key, const char *text)
 		{ "tph", "", offsetof(struct config, tph), true },
 		{ "memlock", "", offsetof(struct config, memlock), true },
 		{ "no_wr_api", "", offsetof(struct config, wr_api), false },
+		{ "no_dmabuf", "", offsetof(struct config, dmabuf), false },
+		{ "no_peermem", "", offsetof(struct config, peermem), false },
+		{ "data_direct", "", offsetof(struct config, data_direct), true },
 		{ "no_null_mr", "", offsetof(struct config, null_mr), false },
 	};
 

@@ -60,7 +60,7 @@ enum ece_mode { ECE_NONE, ECE_ACCEPT, ECE_REFUSE, ECE_REDUCE };
 struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
-	bool atomics, infiniband, port_down, wr_api, memlock, tph, xrc, null_mr;
+	bool atomics, infiniband, port_down, wr_api, memlock, tph, xrc, null_mr, dmabuf, data_direct, peermem;
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
@@ -309,6 +309,11 @@ const uint8_t *null_zeros(void); /* as many as the longest message */
 struct ibv_dm *dm_alloc(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
 int dm_free(struct ibv_dm *dm);
 struct ibv_mr *dm_reg(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t len, unsigned access);
+
+/* --- dmabuf.c --- */
+
+bool gpu_address(const void *at);
+void *gpu_view(void *at, size_t length);
 
 /* --- cq.c --- */
 

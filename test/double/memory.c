@@ -71,14 +71,27 @@ struct ibv_mr *mr_new(struct ibv_pd *pd, const struct fab_mr *like, void *addr)
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
-	const struct fab_mr like = { .access = access, .addr = iova, .len = length, .base = (uintptr_t)addr };
+	struct fab_mr like = { .access = access, .addr = iova, .len = length, .base = (uintptr_t)addr };
 	int code = fails(CALL_ibv_reg_mr);
+	void *view = NULL;
+	struct ibv_mr *mr;
 
 	if (!code)
 		code = config->memlock ? ENOMEM : check_access(access);
 	if (!code && iova != (uintptr_t)addr)
 		code = EOPNOTSUPP;
-	return code ? fails_pointer(code) : mr_new(pd, &like, addr);
+	if (!code && gpu_address(addr) && !(view = gpu_view(addr, length)))
+		code = errno;
+	if (code)
+		return fails_pointer(code);
+	if (view)
+		like.base = (uintptr_t)view;
+	mr = mr_new(pd, &like, addr);
+	if (mr && view) {
+		((struct d_mr *)mr)->mapped = view;
+		((struct d_mr *)mr)->mapped_len = length;
+	}
+	return mr;
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)

@@ -62,6 +62,7 @@ static inline void make_rank(struct rank_result *rank, bool client, uint32_t wor
 
 		worker->core = client ? 2 + w : 12 + w;
 		worker->numa = client ? 0 : 1;
+		worker->gpu = -1;
 		worker->qps = 1;
 		worker->begin_ns = 100 * SECOND + rank->clock_offset_ns + 1000 * w;
 		worker->end_ns = worker->begin_ns + 10 * SECOND;

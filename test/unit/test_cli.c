@@ -174,7 +174,7 @@ static const struct line bad[] = {
 	{ "--connection tcp6", "--connection: 'tcp6' is not auto, RC" },
 	{ "-m bandwidth", "-m: 'bandwidth' is not bw or lat" },
 	{ "-m auto", "-m: 'auto' is not bw or lat" },
-	{ "-M cuda", "-M: 'cuda' is not host" },
+	{ "-M gpu", "-M: 'gpu' is not host" },
 	{ "--events=1", "--events: '1' is not on, off or auto" },
 	{ "--events sometimes", "--events: 'sometimes' is not on, off or auto" },
 	{ "--zerocopy auto", "--zerocopy: 'auto' is not on or off" },

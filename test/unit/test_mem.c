@@ -51,7 +51,8 @@ static int allocate(const struct topo *topo, uint32_t kind, uint32_t hugepages, 
 		    struct error *err)
 {
 	const struct spec spec = { .mem = kind, .hugepages = hugepages };
-	const struct mem_conf conf = { .spec = &spec, .topo = topo, .size = size, .node = node };
+	const struct mem_host host = { .topo = topo, .node = node, .sysfs = "/sys" };
+	const struct mem_conf conf = { .spec = &spec, .host = &host, .size = size };
 
 	return mem_alloc(&conf, ret, err);
 }
@@ -162,10 +163,12 @@ static void the_way_of_registration_is_reported(void **state)
 
 	(void)state;
 	assert_int_equal(allocate(topo, MEM_HOST, 0, SIZE, -1, &mem, NULL), 0);
-	mem->ways |= MEM_WAY(MEM_BY_NULL);
-	mem->way = MEM_BY_ADDRESS;
+	mem_note(mem, MEM_BY_DATA_DIRECT, "too %s", "old");
+	mem->way = MEM_BY_DMABUF;
 	mem_facts(mem, &facts);
-	assert_string_equal(facts_get(&facts, "registration"), "address");
+	assert_string_equal(facts_get(&facts, "registration"), "dmabuf");
+	assert_string_equal(facts_get(&facts, "noDataDirect"), "too old");
+	assert_null(facts_get(&facts, "noDmabuf"));
 	mem_free(mem);
 	topo_close(topo);
 }

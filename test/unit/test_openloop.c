@@ -4,6 +4,7 @@
 #include "driver/null.h"
 #include "engine/engine.h"
 #include "engine/openloop.h"
+#include "mem/mem.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -107,6 +108,7 @@ static struct bench *bench_new(double utilisation, double seconds)
 static void bench_run(struct bench *b)
 {
 	const struct port_conf conf = { .spec = &b->spec, .clock = &b->clock, .workers = 1, .active = true };
+	const struct mem_host host = { .topo = b->topo, .node = -1, .cuda_lib_path = "", .sysfs = "/sys" };
 	struct error err = { 0 };
 
 	b->result.hist = &b->hist;
@@ -119,7 +121,7 @@ static void bench_run(struct bench *b)
 				 .active = true,
 				 .result = &b->result };
 	assert_ptr_equal(b->flow.engine, &engine_openloop_latency);
-	if (flow_open(&b->flow, &conf, -1, &err))
+	if (flow_open(&b->flow, &conf, &host, &err))
 		fail_msg("%s", err.text);
 	b->flow.block = true;
 	assert_int_equal(b->flow.engine->prepare(&b->flow), 0);

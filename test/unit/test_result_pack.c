@@ -41,6 +41,7 @@ static void make_full(struct result *result)
 		rank->worker[w].validated = 1000 + w;
 		rank->worker[w].invalid = w;
 		rank->worker[w].numa = w == 2 ? -1 : (int32_t)w;
+		rank->worker[w].gpu = w == 2 ? 7 : -1;
 		rank->worker[w].sent = UINT64_MAX - w;
 		rank->worker[w].pacing = (struct pacing){ 100 + w, 3, 4000, 500, 6, 7 };
 		rank->worker[w].has_loss = true;
@@ -72,6 +73,7 @@ static void test_pack_round_trip(void **state)
 	assert_int_equal(back.workers, 3);
 	assert_int_equal(back.clock_offset_ns, -12345);
 	assert_int_equal(back.worker[2].numa, -1);
+	assert_int_equal(back.worker[2].gpu, 7);
 	assert_null(back.worker[1].hist);
 	assert_int_equal(back.worker[2].hist->max, 1002);
 	assert_int_equal(back.worker[2].qp_count, 2);
