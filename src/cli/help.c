@@ -60,7 +60,8 @@ static void limits(const struct option_row *row, char *ret, size_t size)
 		return;
 	request_init(&request);
 	option_get(&request, (int)(row - option_rows), value, sizeof(value));
-	if (row->type == OPTION_TEXT || row->type == OPTION_CORES || row->type == OPTION_PERCENTILES)
+	if (row->type == OPTION_TEXT || row->type == OPTION_CORES || row->type == OPTION_PERCENTILES ||
+	    row->type == OPTION_OPERATIONS)
 		snprintf(ret, size, "%s%s%s", *value ? " [" : "", value, *value ? "]" : "");
 	else
 		snprintf(ret, size, " [%s; %s]", value, option_allowed(row, allowed));

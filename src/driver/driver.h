@@ -125,6 +125,7 @@ struct done {
 struct counters { /* of one endpoint, since it was prepared; receiver's side */
 	uint64_t lost, duplicated, reordered;
 	uint64_t bad; /* messages of the wrong length or not ours */
+	uint64_t shortfall; /* bytes by which good messages that arrived were smaller than the largest (work_largest) */
 };
 
 struct driver {

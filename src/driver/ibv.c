@@ -61,7 +61,7 @@ static int check_limits(const struct ib_port *p, struct error *err)
 {
 	const struct spec *spec = p->spec;
 	uint64_t cqe = cq_entries(p);
-	int rc = check_limit(p, "msg_size", p->most_size, ib_max_message(p), err);
+	int rc = check_limit(p, spec_size_option(spec), p->most_size, ib_max_message(p), err);
 
 	if (!rc)
 		rc = check_limit(p, "qps", spec->qps, (uint64_t)p->dev.max_qp, err);
@@ -356,7 +356,9 @@ static uint8_t *ib_rx_slot_data(struct ep *base)
 
 static void ib_counters(const struct ep *base, struct counters *ret)
 {
-	*ret = (struct counters){ .bad = ((const struct ib_ep *)base)->bad };
+	const struct ib_ep *ep = (const struct ib_ep *)base;
+
+	*ret = (struct counters){ .bad = ep->bad, .shortfall = ep->shortfall };
 }
 
 const struct driver driver_ibv = {

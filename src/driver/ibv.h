@@ -129,10 +129,8 @@ struct ib_ep {
 	uint64_t bad; /* messages of a wrong length */
 	struct ib_refused tx_refused, rx_refused;
 	/* cold */
-	struct {
-		uint32_t bytes;
-		uint64_t count; /* of them so far */
-	} rx_smaller[SPEC_OPS]; /* good messages of other operations than the largest; 0 bytes behind the last */
+	uint32_t rx_smaller[SPEC_OPS]; /* byte_len of good messages of other operations; 0 behind the last */
+	uint64_t shortfall; /* by them, see struct counters */
 	struct ep_conf conf;
 	struct ib_addr own, peer;
 	bool connected;

@@ -51,11 +51,20 @@ static const struct ibv_wc *find_cause(struct ib_port *p, const struct ibv_wc *f
 	return first;
 }
 
+/* The verb of the request that failed, of a list that of its operation. */
+static const char *sent_verb(const struct ib_port *p, const struct ibv_wc *wc)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(p->spec, op);
+
+	return verb_name(op[(uint32_t)wc->wr_id % ops].verb);
+}
+
 int ib_wc_error(struct ib_port *p, const struct ibv_wc *first)
 {
 	struct ibv_wc room;
 	const struct ibv_wc *wc = find_cause(p, first, &room);
-	const char *what = wc->wr_id & IB_WRID_RX ? "receive" : verb_name(p->spec->verb);
+	const char *what = wc->wr_id & IB_WRID_RX ? "receive" : sent_verb(p, wc);
 	char vendor[40] = "";
 
 	if (wc->vendor_err)

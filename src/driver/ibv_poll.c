@@ -21,9 +21,9 @@ static inline uint32_t tx_done(struct ib_ep *ep, uint32_t at)
 /* A message that is not as large as most: of another operation of the test, or wrong. */
 static void rx_other(struct ib_ep *ep, uint32_t bytes)
 {
-	for (unsigned i = 0; i < SPEC_OPS && ep->rx_smaller[i].bytes; i++) {
-		if (ep->rx_smaller[i].bytes == bytes) {
-			ep->rx_smaller[i].count++;
+	for (unsigned i = 0; i < SPEC_OPS && ep->rx_smaller[i]; i++) {
+		if (ep->rx_smaller[i] == bytes) {
+			ep->shortfall += ep->rx_bytes - bytes;
 			return;
 		}
 	}

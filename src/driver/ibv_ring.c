@@ -186,10 +186,11 @@ static void expect_sizes(struct ib_ep *ep, const struct work *work)
 	unsigned smaller = 0;
 
 	ep->rx_bytes = work_largest(work)->size + header;
+	ep->shortfall = 0;
 	memset(ep->rx_smaller, 0, sizeof(ep->rx_smaller));
 	for (uint32_t i = 0; i < work->ops; i++) {
 		if (work->op[i].size + header != ep->rx_bytes)
-			ep->rx_smaller[smaller++].bytes = work->op[i].size + header;
+			ep->rx_smaller[smaller++] = work->op[i].size + header;
 	}
 }
 
@@ -214,6 +215,13 @@ static int check_tx(const struct ib_ep *ep, const struct work *work, struct erro
 		return error_set(err, -ENOTCONN, "QP %u of %s is not connected yet", ep->qp->qp_num, p->name);
 	if (!work->signal || work->signal > p->tx_depth)
 		return error_set(err, -EINVAL, "--cq_mod %u must be 1 to %u (--tx_depth)", work->signal, p->tx_depth);
+	if (work->ops > 1 && lcm(work->signal, work->ops) > IB_RINGS_MAX)
+		return error_set(
+			err, -EINVAL,
+			"--cq_mod %u and %u operations repeat together only every %llu work requests, at most %u are "
+			"allowed: take a --cq_mod that is a multiple of %u",
+			work->signal, work->ops, (unsigned long long)lcm(work->signal, work->ops), IB_RINGS_MAX,
+			work->ops);
 	for (uint32_t i = 0; rc == 0 && i < work->ops; i++)
 		rc = check_op(ep, &work->op[i], err);
 	return rc;

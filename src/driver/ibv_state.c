@@ -156,10 +156,9 @@ static int check_ud(const struct ib_ep *ep, struct error *err)
 
 	if (p->most_size <= ib_mtu_bytes(ep->mtu))
 		return 0;
-	return error_set(
-		err, -EINVAL,
-		"--msg_size %u does not fit in one UD message: the path from %s to the peer's %s carries %u bytes",
-		p->most_size, p->name, ep->peer.device, ib_mtu_bytes(ep->mtu));
+	return error_set(err, -EINVAL,
+			 "--%s %u does not fit in one UD message: the path from %s to the peer's %s carries %u bytes",
+			 spec_size_option(p->spec), p->most_size, p->name, ep->peer.device, ib_mtu_bytes(ep->mtu));
 }
 
 static int check_rd_atomic(const struct ib_ep *ep, struct error *err)

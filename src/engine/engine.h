@@ -70,6 +70,7 @@ struct meter {
 	int64_t interval_ns, next_interval;
 	uint64_t interval_base, received_base; /* counted, and received, when the interval began */
 	uint64_t sent0, received0; /* counters at the window's begin */
+	uint64_t op_sent0[SPEC_OPS], received_bytes0; /* the same of a list of operations */
 	int64_t cpu_user0, cpu_system0;
 };
 
@@ -132,11 +133,18 @@ struct engine {
 extern const struct engine *const engines[]; /* NULL-terminated */
 const struct engine *engine_find(const struct spec *spec);
 
-/* --- ops.c: the operations of a test as its rings repeat them --- */
+/* --- ops.c: the operations of a test as its rings repeat them, and how many of each were done --- */
 
 /* Bytes from slot to slot: all regions of an iteration. */
 uint32_t ops_stride(const struct spec *spec, uint32_t align);
 struct work flow_work(const struct flow *flow, enum work_kind kind, uint32_t batch);
+/* Messages sent so far by operation. */
+void ops_sent(const struct flow *flow, uint64_t ret[SPEC_OPS]);
+/* Of all that the flows of a rank have sent, what the other side will count; of a list what takes a receive there. */
+uint64_t ops_expected(const struct flow *flows, unsigned count);
+/* Payload received, and in both directions, so far; with a list of operations only. */
+uint64_t ops_received_bytes(const struct flow *flow);
+uint64_t ops_bytes(const struct flow *flow);
 
 /* --- flow.c: opening and closing a worker's part --- */
 

@@ -33,18 +33,27 @@ static uint32_t validated_slots(const struct spec *spec)
 	return (uint32_t)(spec->rx_depth + spec->tx_depth);
 }
 
+/* Iterations that so many messages belong to: an iteration has a slot. */
+static uint64_t iterations(const struct spec *spec, uint64_t messages)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(spec, op);
+
+	return (messages + ops - 1) / ops;
+}
+
 /* Messages in a ring: as many slots as may be under way, fewer when the working set would grow beyond its limit. */
 static uint32_t choose_slots(const struct spec *spec, uint64_t stride)
 {
 	bool asked = spec->working_set != SPEC_AUTO;
 	uint64_t most = spec->mem == MEM_DEVICE ? DEVICE_SET_MAX / spec->workers : WORKING_SET_MAX;
 	uint64_t room = (asked ? spec->working_set : most) / (stride * spec->qps * rings(spec));
-	uint64_t wanted = asked ? SLOTS_MAX : spec->metric == METRIC_LAT ? 1 : spec->tx_depth;
+	uint64_t wanted = asked ? SLOTS_MAX : spec->metric == METRIC_LAT ? 1 : iterations(spec, spec->tx_depth);
 
 	if (wanted > room)
 		wanted = room;
 	/* whole batches, so that a post never wraps */
-	if (wanted > spec->post_batch)
+	if (wanted > spec->post_batch && !spec_has_list(spec))
 		wanted -= wanted % spec->post_batch;
 	return wanted ? (uint32_t)wanted : 1;
 }
@@ -80,8 +89,8 @@ static bool is_idle(const struct flow *flow)
 static int check_caps(const struct flow *flow, const struct spec *spec, struct error *err)
 {
 	if (spec->size > flow->caps.max_size)
-		return error_set(err, -EINVAL, "--msg_size %llu: the %s device sends at most %llu bytes with -c %s",
-				 (unsigned long long)spec->size, flow->drv->name,
+		return error_set(err, -EINVAL, "--%s %llu: the %s device sends at most %llu bytes with -c %s",
+				 spec_size_option(spec), (unsigned long long)spec->size, flow->drv->name,
 				 (unsigned long long)flow->caps.max_size, transport_name(spec->transport));
 	if (spec->qps > flow->caps.max_qps)
 		return error_set(err, -EINVAL, "--qps %llu: the device has at most %u per worker",
@@ -92,13 +101,13 @@ static int check_caps(const struct flow *flow, const struct spec *spec, struct e
 	if ((!flow->active || spec->bidirectional) && spec->rx_depth > flow->caps.max_rx_depth)
 		return error_set(err, -EINVAL, "--rx_depth %llu: the device takes at most %u",
 				 (unsigned long long)spec->rx_depth, flow->caps.max_rx_depth);
-	if (spec->working_set < spec->size * spec->qps * rings(spec))
+	if (spec->working_set < spec_bytes(spec) * spec->qps * rings(spec))
 		return error_set(
 			err, -EINVAL,
 			"--working_set %llu is less than %llu bytes: one message for each queue pair, twice where "
 			"both sides send",
 			(unsigned long long)spec->working_set,
-			(unsigned long long)(spec->size * spec->qps * rings(spec)));
+			(unsigned long long)(spec_bytes(spec) * spec->qps * rings(spec)));
 	if (spec->events == CHOICE_ON && !flow->caps.can_wait)
 		return error_set(err, -EINVAL, "--events has no effect with -r %s: it can only poll", flow->drv->name);
 	return 0;

@@ -24,6 +24,12 @@ static uint64_t counted(const struct flow *flow)
 	return ping_pong ? flow->received : flow->sent + flow->received;
 }
 
+/* What intervals count: messages, of a list of operations their bytes. */
+static uint64_t progress(const struct flow *flow)
+{
+	return spec_has_list(flow->spec) ? ops_bytes(flow) : counted(flow);
+}
+
 static uint64_t outstanding(const struct flow *flow)
 {
 	uint64_t sum = 0;
@@ -42,6 +48,14 @@ static void keep_qps(const struct flow *flow, unsigned edge)
 		r->qp[i].sent[edge] = flow->eps[i].sent;
 		r->qp[i].received[edge] = flow->eps[i].received;
 	}
+}
+
+static void keep_ops(const struct flow *flow, uint64_t op_sent[SPEC_OPS], uint64_t *received_bytes)
+{
+	if (!spec_has_list(flow->spec))
+		return;
+	ops_sent(flow, op_sent);
+	*received_bytes = ops_received_bytes(flow);
 }
 
 static int64_t tv_ns(struct timeval tv)
@@ -122,9 +136,10 @@ static void open_window(struct flow *flow, int64_t at)
 	m->state = METER_OPEN;
 	m->sent0 = flow->sent;
 	m->received0 = flow->received;
+	keep_ops(flow, m->op_sent0, &m->received_bytes0);
 	m->interval_ns = length / INTERVALS_WANTED > INTERVAL_MIN_NS ? length / INTERVALS_WANTED : INTERVAL_MIN_NS;
 	m->next_interval = at + m->interval_ns;
-	m->interval_base = counted(flow);
+	m->interval_base = progress(flow);
 	m->received_base = flow->received;
 	cpu_times(&m->cpu_user0, &m->cpu_system0);
 	r->begin_ns = r->end_ns = at;
@@ -147,6 +162,10 @@ static void close_window(struct flow *flow, int64_t at)
 	r->end_ns = at;
 	r->sent = flow->sent - m->sent0;
 	r->received = flow->received - m->received0;
+	keep_ops(flow, r->op_sent, &r->received_bytes);
+	for (unsigned i = 0; i < SPEC_OPS; i++)
+		r->op_sent[i] -= m->op_sent0[i];
+	r->received_bytes -= m->received_bytes0;
 	r->edge_end = outstanding(flow);
 	keep_qps(flow, 1);
 	r->cpu_user_ns = user - m->cpu_user0;
@@ -179,9 +198,9 @@ static void take_intervals(struct flow *flow, int64_t now)
 			widen_intervals(flow);
 			continue;
 		}
-		r->interval_msgs[r->intervals] = counted(flow) - m->interval_base;
+		r->interval_msgs[r->intervals] = progress(flow) - m->interval_base;
 		r->interval_received[r->intervals++] = flow->received - m->received_base;
-		m->interval_base = counted(flow);
+		m->interval_base = progress(flow);
 		m->received_base = flow->received;
 		m->next_interval += m->interval_ns;
 	}

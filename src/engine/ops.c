@@ -1,5 +1,7 @@
-/* The operations of a test as its rings repeat them: each has a region of its own in every slot. */
+/* The operations of a test as its rings repeat them: regions in a slot, and how many of each were done. */
 #include "engine/engine.h"
+
+#include <string.h>
 
 static uint32_t round_up(uint32_t value, uint32_t step)
 {
@@ -34,4 +36,69 @@ struct work flow_work(const struct flow *flow, enum work_kind kind, uint32_t bat
 		offset += round_up((uint32_t)op[i].size, flow->caps.stride_align);
 	}
 	return work;
+}
+
+void ops_sent(const struct flow *flow, uint64_t ret[SPEC_OPS])
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(flow->spec, op);
+
+	memset(ret, 0, SPEC_OPS * sizeof(ret[0]));
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		const uint64_t sent = flow->eps[i].sent;
+
+		for (unsigned j = 0; j < ops; j++)
+			ret[j] += sent / ops + (j < sent % ops);
+	}
+}
+
+static uint64_t two_sided(const struct flow *flow)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(flow->spec, op);
+	uint64_t sent[SPEC_OPS], count = 0;
+
+	ops_sent(flow, sent);
+	for (unsigned i = 0; i < ops; i++)
+		count += verb_is_two_sided((enum verb)op[i].verb) ? sent[i] : 0;
+	return count;
+}
+
+uint64_t ops_expected(const struct flow *flows, unsigned count)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += spec_has_list(flows[i].spec) ? two_sided(&flows[i])
+						    : atomic_load_explicit(&flows[i].live_sent, memory_order_relaxed);
+	return sum;
+}
+
+uint64_t ops_received_bytes(const struct flow *flow)
+{
+	const struct work work = flow_work(flow, WORK_RX, 1);
+	uint64_t bytes;
+
+	if (!flow->received)
+		return 0;
+	bytes = flow->received * work_largest(&work)->size;
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct counters c;
+
+		flow->drv->counters(flow->eps[i].ep, &c);
+		bytes -= c.shortfall;
+	}
+	return bytes;
+}
+
+uint64_t ops_bytes(const struct flow *flow)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(flow->spec, op);
+	uint64_t sent[SPEC_OPS], bytes = ops_received_bytes(flow);
+
+	ops_sent(flow, sent);
+	for (unsigned i = 0; i < ops; i++)
+		bytes += sent[i] * op[i].size;
+	return bytes;
 }

@@ -48,7 +48,8 @@ static void pack_tests(const struct run *run, const struct placement *mine, stru
 
 static uint64_t memory_of(const struct spec *spec)
 {
-	const uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth + spec->rx_depth);
+	struct spec_op op[SPEC_OPS];
+	const uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth * spec_ops(spec, op) + spec->rx_depth);
 
 	return spec->workers * (WORKER_BYTES + flow_buffer_bytes(spec, 64, NULL) + spec->qps * per_qp);
 }

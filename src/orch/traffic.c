@@ -141,7 +141,7 @@ static int stop_everywhere(struct watch *w, struct error *err)
 
 static int finish_everywhere(struct watch *w, struct error *err)
 {
-	struct note note = { .kind = NOTE_FINISH, .value = flows_sent(w->run) };
+	struct note note = { .kind = NOTE_FINISH, .value = ops_expected(w->run->flows, w->run->workers) };
 
 	atomic_store(&w->run->control.expected, w->expected);
 	command(w->run, FLOW_FINISH);
@@ -152,7 +152,7 @@ static int finish_everywhere(struct watch *w, struct error *err)
 static bool sender_counts(const struct run *run)
 {
 	const struct caps *caps = &run->flows[0].caps;
-	const bool shows = caps->counts_loss || spec_verbs(&run->spec) & TWO_SIDED_VERBS; /* at the receiver */
+	const bool shows = caps->counts_loss || !(spec_verbs(&run->spec) & ~TWO_SIDED_VERBS); /* all, at the receiver */
 
 	return caps->delivery || caps->passive_idle || !shows;
 }
@@ -170,7 +170,7 @@ static void take_live(struct watch *w, uint64_t mine, uint64_t other, int64_t no
 	const struct observer *o = run->conf->observer;
 	const double seconds = (double)(now - w->live_ns) / 1e9;
 	const double here = (double)(mine - w->live_mine) / seconds, there = (double)(other - w->live_other) / seconds;
-	const double gbps = (double)run->spec.size * 8 / 1e9;
+	const double gbps = spec_mean_size(&run->spec) * 8 / 1e9;
 	struct live live = { .at = (double)(now - w->phase->start_ns) / 1e9,
 			     .gbps = (here + there) * gbps,
 			     .mpps = (here + there) / 1e6,
@@ -226,7 +226,7 @@ static int tell_done(struct watch *w, struct error *err)
 {
 	struct run *run = w->run;
 	const bool sends = run_sends(run);
-	struct note note = { .kind = NOTE_DONE, .value = sends ? flows_sent(run) : 0 };
+	struct note note = { .kind = NOTE_DONE, .value = sends ? ops_expected(run->flows, run->workers) : 0 };
 
 	if (w->told_done || (sends && atomic_load(&run->control.sending)))
 		return 0;
@@ -381,8 +381,10 @@ static int await_rank_0(struct run *run, struct error *err)
 int traffic_run(struct run *run, struct error *err)
 {
 	const struct spec *spec = &run->spec;
-	struct phase warmup = { .quota = spec->warmup_iterations },
-		     measure = { .quota = spec->iterations, .measure = true };
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(spec, op);
+	struct phase warmup = { .quota = spec->warmup_iterations * ops },
+		     measure = { .quota = spec->iterations * ops, .measure = true };
 	bool warmup_apart = spec->warmup_iterations || (spec->iterations && spec->warmup_ns);
 	int rc = sync_clocks(run, err);
 

@@ -29,14 +29,15 @@ static char *duration_text(double seconds, char *ret, size_t size)
 
 static void traffic(const struct page *page, const struct spec *spec)
 {
+	const char *unit = spec_has_list(spec) ? "iterations" : "messages";
 	char window[UNITS_TEXT + 32], warmup[UNITS_TEXT + 32], margin[UNITS_TEXT];
 
 	if (spec->iterations)
-		snprintf(window, sizeof(window), "%llu messages per QP", (unsigned long long)spec->iterations);
+		snprintf(window, sizeof(window), "%llu %s per QP", (unsigned long long)spec->iterations, unit);
 	else
 		units_format_time(spec->duration_ns, window);
 	if (spec->warmup_iterations)
-		snprintf(warmup, sizeof(warmup), "%llu messages per QP", (unsigned long long)spec->warmup_iterations);
+		snprintf(warmup, sizeof(warmup), "%llu %s per QP", (unsigned long long)spec->warmup_iterations, unit);
 	else
 		units_format_time(spec->warmup_ns, warmup);
 	page_condition(page, "Window", "%s, %s%s%s%s", window,
@@ -79,11 +80,12 @@ static void queue(const struct page *page, const struct spec *spec)
 static void test(const struct page *page, const struct result *result)
 {
 	const struct spec *spec = &result->request.spec;
-	char setup[64], drain[64];
+	char setup[64], drain[64], kind[48], text[OPERATION_TEXT];
 
-	page_condition(page, "Test", "%s %s, %s%s, %llu bytes a message, driver %s", transport_name(spec->transport),
-		       verb_name(spec->verb), spec->metric == METRIC_LAT ? "latency" : "bandwidth",
-		       spec->bidirectional ? " in both directions" : "", (unsigned long long)spec->size,
+	snprintf(kind, sizeof(kind), ", %s%s", spec->metric == METRIC_LAT ? "latency" : "bandwidth",
+		 spec->bidirectional ? " in both directions" : "");
+	page_condition(page, "Test", "%s %s%s, driver %s", transport_name(spec->transport),
+		       operation_text(&result->request, kind, text), spec_has_list(spec) ? "" : " a message",
 		       driver_kind_name(spec->driver));
 	traffic(page, spec);
 	queue(page, spec);

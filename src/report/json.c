@@ -71,13 +71,12 @@ json_t *part_test_config(const struct result *result)
 						 "numQps",         "txDepth",    "rxDepth",
 						 "postBatch",      "cqMod",      "memoryType",
 						 "events",         NULL };
-	json_t *config = json_object(), *resource = pick(&result->request, resources), *operation = json_object();
-	json_t *operations = json_array();
+	json_t *config = json_object(), *resource = pick(&result->request, resources), *operations = json_array();
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(&result->request.spec, op);
 
-	tree_put(&operation, "verb", json_string(verb_name(result->request.spec.verb)));
-	tree_put(&operation, "msgSize",
-		 result->request.spec.size == SPEC_AUTO ? json_null() : tree_count(result->request.spec.size));
-	tree_append(&operations, operation);
+	for (unsigned i = 0; i < ops; i++)
+		tree_append(&operations, part_operation(&op[i]));
 	tree_put(&resource, "operations", operations);
 	tree_put(&config, "generalConfig", pick(&result->request, general));
 	tree_put(&config, "resourceConfig", resource);
@@ -91,6 +90,7 @@ static json_t *results(const struct result *result)
 	tree_put(&object, "bwResults", part_bw(result, result_authority(result)));
 	tree_put(&object, "latResults", part_lat(result));
 	tree_put(&object, "validationResults", part_validity(result));
+	tree_put(&object, "operations", part_operations(result));
 	return object;
 }
 

@@ -13,7 +13,7 @@
 static void append(char *text, size_t size, const struct request *request, int row)
 {
 	const struct option_row *option = &option_rows[row];
-	char value[SPEC_TEXT + 16];
+	char value[OPTION_VALUE_MAX];
 	const size_t len = strlen(text);
 	const bool flag = option->type == OPTION_FLAG;
 	int added;
@@ -25,6 +25,14 @@ static void append(char *text, size_t size, const struct request *request, int r
 		text[len] = '\0';
 }
 
+/* The size of a list of operations is no choice. */
+static bool is_chosen(const struct request *request, int row)
+{
+	if (option_rows[row].offset == offsetof(struct request, spec.size) && spec_has_list(&request->spec))
+		return false;
+	return !option_is_default(request, row);
+}
+
 /* Options of the test itself: those that concern this host only do not change a figure. */
 static void list(const struct page *page, const struct request *request, bool given, const char *label)
 {
@@ -34,7 +42,7 @@ static void list(const struct page *page, const struct request *request, bool gi
 		const bool was_given = option_given(request, (int)row);
 
 		if ((option_rows[row].flags & OPTION_WIRE) && was_given == given &&
-		    (given || !option_is_default(request, (int)row)))
+		    (given || is_chosen(request, (int)row)))
 			append(text, sizeof(text), request, (int)row);
 	}
 	if (*text)

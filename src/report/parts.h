@@ -15,6 +15,8 @@ json_t *part_lat(const struct result *result); /* latResults with histogram; nul
 json_t *part_lat_summary(const struct result *result); /* the same without the histogram */
 json_t *part_load(const struct result *result);
 json_t *part_validity(const struct result *result); /* validationResults; null without --validate */
+json_t *part_operation(const struct spec_op *op); /* verb and msgSize */
+json_t *part_operations(const struct result *result); /* of a list each with its figures; null when there is none */
 json_t *part_loss(const struct result *result);
 json_t *part_steadiness(const struct result *result, const struct rank_result *rank);
 json_t *part_window(const struct result *result, const struct rank_result *rank);

@@ -28,7 +28,7 @@ static json_t *percentiles(const double *list)
 /* As option_set reads it: names, cores, device names, auto / on / off. */
 static json_t *text(const struct request *request, int row)
 {
-	char value[SPEC_TEXT + 16];
+	char value[OPTION_VALUE_MAX];
 
 	return tree_text(option_get(request, row, value, sizeof(value)));
 }
@@ -73,6 +73,7 @@ static json_t *option_value(const struct request *request, int index)
 	case OPTION_ENUM:
 	case OPTION_TEXT:
 	case OPTION_CORES:
+	case OPTION_OPERATIONS:
 		break;
 	}
 	return text(request, index);

@@ -132,6 +132,11 @@ static void p999(const struct row *row, char *ret)
 	percentile(row, 99.9, ret);
 }
 
+static bool has_one_size(const struct results *results)
+{
+	return !spec_has_list(&results->request.spec);
+}
+
 static bool has_qps_list(const struct results *results)
 {
 	return *results->request.qps_list;
@@ -151,7 +156,7 @@ static bool may_lose(const struct results *results)
 }
 
 static const struct column bandwidth[] = {
-	{ "row", 4, NULL, number },        { "bytes", 10, NULL, size },
+	{ "row", 4, NULL, number },        { "bytes", 10, has_one_size, size },
 	{ "QPs", 6, has_qps_list, qps },   { "depth", 6, has_depth_list, depth },
 	{ "Gbit/sec", 12, NULL, gbps },    { "Mpps", 12, NULL, mpps },
 	{ "lost, %", 10, may_lose, lost }, { 0 },
@@ -159,7 +164,7 @@ static const struct column bandwidth[] = {
 
 static const struct column latency[] = {
 	{ "row", 4, NULL, number },
-	{ "bytes", 10, NULL, size },
+	{ "bytes", 10, has_one_size, size },
 	{ "QPs", 6, has_qps_list, qps },
 	{ "min, usec", 10, NULL, minimum },
 	{ "median", 9, NULL, median },

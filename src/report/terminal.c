@@ -10,14 +10,14 @@ static void title(const struct page *page, const struct result *result)
 {
 	const struct spec *spec = &result->request.spec;
 	const struct rank_result *sender = result_sender(result), *receiver = result_receiver(result);
+	char text[OPERATION_TEXT];
 	const bool hosts = sender && receiver && *sender->host && *receiver->host;
 
 	const char *arrow = spec->bidirectional ? " <-> " : " -> ";
 
-	page_line(page, TONE_HEADING, "%s: %s %s, %llu bytes%s%s%s%s",
-		  spec->metric == METRIC_LAT ? "Latency" : "Bandwidth", transport_name(spec->transport),
-		  verb_name(spec->verb), (unsigned long long)spec->size, hosts ? ", " : "", hosts ? sender->host : "",
-		  hosts ? arrow : "", hosts ? receiver->host : "");
+	page_line(page, TONE_HEADING, "%s: %s %s%s%s%s%s", spec->metric == METRIC_LAT ? "Latency" : "Bandwidth",
+		  transport_name(spec->transport), operation_text(&result->request, "", text), hosts ? ", " : "",
+		  hosts ? sender->host : "", hosts ? arrow : "", hosts ? receiver->host : "");
 }
 
 /* Why the run did not go as asked. */
@@ -43,6 +43,7 @@ void report_terminal(FILE *to, const struct result *result)
 	if (result->measured) {
 		block_figures(&page, result);
 		block_validity(&page, result);
+		block_operations(&page, result);
 		block_workers(&page, result);
 		block_qps(&page, result);
 		block_notes(&page, result);

@@ -86,6 +86,8 @@ char *option_allowed(const struct option_row *row, char *ret)
 			      "bit/s with k M G T, or messages/s with pps behind it, as 10G or 50kpps, at most 1000T");
 	case OPTION_PERCENTILES:
 		return strcpy(ret, "an ascending list of numbers above 0 up to 100, as 50,99,99.9");
+	case OPTION_OPERATIONS:
+		return strcpy(ret, "a list of verb:size, as write:64Ki,send:4Ki,atomic_fa:8, of at most 16");
 	default:
 		return range(row, ret);
 	}

@@ -8,10 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UD_MAX        4096 /* largest MTU; the device's own is the driver's business */
-#define MESSAGE_MAX   (1u << 30)
-#define UDP_MAX       65507 /* bytes of payload in an IPv4 datagram */
-#define ATOMIC_LEN    8
 #define MIN_REPORT    10000000 /* ns */
 #define HISTOGRAM_QPS 262144
 
@@ -61,18 +57,29 @@ static const struct dimension dimensions[] = {
 	{ offsetof(struct request, spec.metric), offsetof(struct option_scope, metrics) },
 };
 
+/* What a test has of a dimension as a mask: of verbs it may have several. */
+static uint32_t test_has(const struct request *request, size_t decider)
+{
+	uint32_t value;
+
+	if (decider == offsetof(struct request, spec.verb))
+		return spec_verbs(&request->spec);
+	memcpy(&value, (const char *)request + decider, sizeof(value));
+	return 1u << value;
+}
+
 static int check_dimension(const struct request *request, int row, const struct dimension *dimension, struct error *err)
 {
 	const int decider = option_row_at(dimension->decider);
+	const bool list = decider == ROW(spec.verb) && spec_has_list(&request->spec);
 	char names[OPTION_VALUE_MAX];
-	uint32_t mask, value;
+	uint32_t mask;
 
 	memcpy(&mask, (const char *)&option_rows[row].scope + dimension->mask, sizeof(mask));
-	memcpy(&value, (const char *)request + dimension->decider, sizeof(value));
-	if (!mask || (mask & (1u << value)))
+	if (!mask || (mask & test_has(request, dimension->decider)))
 		return 0;
 	return error_set(err, -EINVAL, "%s has no effect with %s: it applies to %s %s", name_of(request, row).text,
-			 naming_of(request, decider).text, name_of(request, decider).text,
+			 naming_of(request, list ? ROW(spec.op) : decider).text, name_of(request, decider).text,
 			 option_names(option_rows[decider].names, mask, names));
 }
 
@@ -112,6 +119,11 @@ static const struct pair pairs[] = {
 	     "there must be a slot for each message that is under way or not compared yet"),
 	PAIR(cuda, spec.mem, "--cuda ID is old for -M cuda_auto_detect -G ID"),
 	PAIR(cuda, spec.gpu, "--cuda ID is old for -M cuda_auto_detect -G ID"),
+	PAIR(spec.op, spec.verb, "each operation has its own verb"),
+	PAIR(spec.op, spec.size, "each operation has its own size"),
+	PAIR(spec.op, all, "each operation has its own size"),
+	PAIR(spec.op, spec.bidirectional, "each operation is counted where one side sends"),
+	PAIR(spec.op, spec.validate, "messages of one operation are compared"),
 };
 
 /* Options about the start of a server make no sense when none may be started. */
@@ -177,8 +189,7 @@ int request_check_legality(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
 	const uint32_t transports = driver_transports(spec->driver);
-	const uint32_t verbs = transport_verbs(spec->transport);
-	const int driver = ROW(spec.driver), transport = ROW(spec.transport), verb = ROW(spec.verb);
+	const int driver = ROW(spec.driver), transport = ROW(spec.transport);
 	char names[OPTION_VALUE_MAX];
 
 	if (transports && spec->transport != TRANSPORT_AUTO && !(transports & (1u << spec->transport)))
@@ -186,37 +197,9 @@ int request_check_legality(const struct request *request, struct error *err)
 				 naming_of(request, transport).text, naming_of(request, driver).text,
 				 name_of(request, transport).text,
 				 option_names(option_rows[transport].names, transports, names));
-	if (verbs && spec->verb != VERB_AUTO && !(verbs & (1u << spec->verb)))
-		return error_set(err, -EINVAL, "%s does not go with %s, which takes %s %s",
-				 naming_of(request, verb).text, naming_of(request, transport).text,
-				 name_of(request, verb).text, option_names(option_rows[verb].names, verbs, names));
+	if (request_check_verbs(request, err))
+		return -EINVAL;
 	return check_lat_mode(request, err) ? -EINVAL : check_directions(request, err);
-}
-
-uint64_t spec_max_size(const struct spec *spec)
-{
-	if (spec->transport == TRANSPORT_UD)
-		return UD_MAX;
-	return spec->transport == TRANSPORT_UDP ? UDP_MAX : MESSAGE_MAX;
-}
-
-static int check_size(const struct request *request, struct error *err)
-{
-	const struct spec *const spec = &request->spec;
-	const int size = ROW(spec.size);
-
-	if (spec->size == SPEC_AUTO)
-		return 0;
-	if (verb_is_atomic(spec->verb) && spec->size != ATOMIC_LEN)
-		return error_set(err, -EINVAL, "%s does not go with %s: an atomic operation has 8 bytes",
-				 naming_of(request, size).text, naming_of(request, ROW(spec.verb)).text);
-	if (spec->transport == TRANSPORT_UD && spec->size > UD_MAX)
-		return error_set(err, -EINVAL, "%s does not go with %s: a message is one packet of at most %d bytes",
-				 naming_of(request, size).text, naming_of(request, ROW(spec.transport)).text, UD_MAX);
-	if (spec->transport == TRANSPORT_UDP && spec->size > UDP_MAX)
-		return error_set(err, -EINVAL, "%s does not go with %s: a datagram has at most %d bytes",
-				 naming_of(request, size).text, naming_of(request, ROW(spec.transport)).text, UDP_MAX);
-	return 0;
 }
 
 static bool known(uint64_t value)
@@ -262,7 +245,8 @@ static int check_depths(const struct request *request, struct error *err)
 	if (at_least(request, tx, spec->tx_depth, batch, spec->post_batch, err) ||
 	    at_least(request, tx, spec->tx_depth, ROW(spec.cq_mod), spec->cq_mod, err) || check_signals(request, err))
 		return -EINVAL;
-	return verb_is_two_sided(spec->verb) ? at_least(request, rx, spec->rx_depth, batch, spec->post_batch, err) : 0;
+	return spec_verbs(spec) & TWO_SIDED_VERBS ? at_least(request, rx, spec->rx_depth, batch, spec->post_batch, err)
+						  : 0;
 }
 
 /* A list of cores needs one core for each worker; an empty list (cores are chosen) always fits. */
@@ -306,7 +290,7 @@ int request_check_values(const struct request *request, struct error *err)
 	int rc = request_check_legality(request, err);
 
 	if (rc == 0)
-		rc = check_size(request, err);
+		rc = request_check_sizes(request, err);
 	if (rc == 0)
 		rc = request_check_validate(request, err);
 	if (rc == 0)

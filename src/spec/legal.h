@@ -24,6 +24,9 @@ struct naming naming_of(const struct request *request, int row); /* "-s 64Ki" */
 int request_check_legality(const struct request *request, struct error *err);
 /* check_validate.c: with --validate, all messages can be compared. 0 or -EINVAL. */
 int request_check_validate(const struct request *request, struct error *err);
+/* check_ops.c: the transport has the verbs; sizes fit verbs and transport. 0 or -EINVAL. */
+int request_check_verbs(const struct request *request, struct error *err);
+int request_check_sizes(const struct request *request, struct error *err);
 /* check.c: legality and relations between values; a value that is still "auto" is passed over. 0 or -EINVAL. */
 int request_check_values(const struct request *request, struct error *err);
 /* check_load.c: what only a schedule or chance gives an effect; what goes with --rate. 0 or -EINVAL. */

@@ -22,6 +22,7 @@ enum option_type {
 	OPTION_TEXT, /* char[size] */
 	OPTION_CORES, /* char[size], checked as a core list */
 	OPTION_PERCENTILES, /* double[SPEC_MAX_PERCENTILES] */
+	OPTION_OPERATIONS, /* struct spec_op[SPEC_OPS] */
 };
 
 /* What an option has an effect on; a given option outside its scope is refused. 0 in a mask = any. */

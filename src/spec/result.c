@@ -123,37 +123,6 @@ static double window_seconds(const struct worker_result *worker)
 	return (double)(worker->end_ns - worker->begin_ns) / 1e9;
 }
 
-/* Messages that this side counted inside the window: the active side what it sent, the other what it received. */
-static uint64_t counted(const struct rank_result *rank, const struct worker_result *worker)
-{
-	return rank->active ? worker->sent : worker->received;
-}
-
-struct rate rank_rate(const struct result *result, const struct rank_result *rank)
-{
-	struct rate rate = { 0 };
-	const double size = (double)result->request.spec.size;
-	double per_second = 0;
-	unsigned windows = 0;
-
-	for (uint32_t i = 0; rank && i < rank->workers; i++) {
-		const struct worker_result *worker = &rank->worker[i];
-
-		if (!worker_has_window(worker))
-			continue;
-		windows++;
-		rate.seconds += window_seconds(worker);
-		rate.messages += counted(rank, worker);
-		per_second += (double)counted(rank, worker) / window_seconds(worker);
-	}
-	if (windows)
-		rate.seconds /= windows;
-	rate.bytes = rate.messages * result->request.spec.size;
-	rate.mpps = per_second / 1e6;
-	rate.gbps = per_second * size * 8 / 1e9;
-	return rate;
-}
-
 /* Earliest and latest of the instants seen so far. */
 struct span {
 	int64_t first, last;
@@ -207,7 +176,7 @@ bool rank_window(const struct result *result, const struct rank_result *rank, st
 		span_add(&begin, worker->begin_ns);
 		span_add(&end, worker->end_ns);
 		cuts += cut(spec, rank, worker);
-		messages += counted(rank, worker);
+		messages += worker_counted(rank, worker);
 		bracket = worker->edge_error_ns > bracket ? worker->edge_error_ns : bracket;
 	}
 	if (!windows)
@@ -280,7 +249,8 @@ unsigned rank_intervals(const struct result *result, const struct rank_result *r
 			double *interval_seconds)
 {
 	const int64_t interval_ns = common_interval(rank);
-	const double bits = (double)result->request.spec.size * 8;
+	const struct spec *const spec = &result->request.spec;
+	const double bits = spec_has_list(spec) ? 8 : (double)spec->size * 8;
 	unsigned intervals = RESULT_INTERVALS;
 
 	if (!interval_ns)

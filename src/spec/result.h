@@ -84,6 +84,8 @@ struct worker_result {
 
 	int64_t begin_ns, end_ns; /* the measured window as it was taken */
 	uint64_t sent, received; /* messages completed inside the window */
+	uint64_t op_sent[SPEC_OPS]; /* with a list of operations: of those sent, how many of each; */
+	uint64_t received_bytes; /* payload of those received */
 	uint64_t edge_begin, edge_end; /* messages outstanding at the two edges */
 	int64_t edge_error_ns; /* width of the bracket in which an edge was taken, the larger of both */
 
@@ -97,7 +99,7 @@ struct worker_result {
 
 	int64_t interval_ns; /* length of one interval; the last may be shorter and is left out */
 	uint32_t intervals;
-	uint64_t interval_msgs[RESULT_INTERVALS]; /* messages completed (or received) per interval */
+	uint64_t interval_msgs[RESULT_INTERVALS]; /* messages completed (or received) per interval; list: their bytes */
 	bool both_ways; /* this worker sent and received: interval_msgs are those sent, and */
 	uint64_t interval_received[RESULT_INTERVALS]; /* these those received */
 
@@ -224,7 +226,11 @@ bool rank_qp_rates(const struct result *result, const struct rank_result *rank,
 		   struct qp_rates *ret); /* false when they were not kept, or no worker took a window */
 double rank_qp_gbps(const struct result *result, const struct rank_result *rank, uint32_t worker, uint32_t qp);
 double qp_deviation(const struct qp_rates *all, double gbps); /* from the mean, percent; NAN when nothing was counted */
+/* One operation of a list over the sender's workers: its number in spec_ops; the position of a message on its QP tells. */
+struct rate result_op_rate(const struct result *result, unsigned op);
 
+/* Messages that this side counted inside the window: the active side what it sent, the other what it received. */
+uint64_t worker_counted(const struct rank_result *rank, const struct worker_result *worker);
 /* Whether this worker took a window; what took none has neither counts nor CPU time. */
 bool worker_has_window(const struct worker_result *worker);
 

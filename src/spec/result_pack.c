@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKER_MIN    178 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define WORKER_MIN    363 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
 #define QP_BYTES      32
 #define INVALID_BYTES 26
 #define INSTANT_LIMIT (INT64_C(1) << 61)
@@ -71,6 +71,7 @@ static const struct field worker_fields[] = {
 	FIELD(FIELD_U64, worker_result, validated),
 	FIELD(FIELD_U64, worker_result, invalid),
 	FIELD(FIELD_U64, worker_result, invalid_bytes),
+	FIELD(FIELD_U64, worker_result, received_bytes),
 };
 
 static const struct field invalid_fields[] = {
@@ -181,6 +182,8 @@ static void unpack_facts(struct facts *ret, struct cursor *from)
 static void pack_worker(const struct worker_result *worker, struct buf *to)
 {
 	pack_fields(worker, worker_fields, COUNT(worker_fields), to);
+	for (unsigned i = 0; i < SPEC_OPS; i++)
+		buf_put_u64(to, worker->op_sent[i]);
 	for (uint32_t i = 0; i < worker->intervals; i++)
 		buf_put_u64(to, worker->interval_msgs[i]);
 	for (uint32_t i = 0; worker->both_ways && i < worker->intervals; i++)
@@ -237,6 +240,8 @@ static int unpack_worker(struct worker_result *ret, struct cursor *from)
 	int rc;
 
 	unpack_fields(ret, worker_fields, COUNT(worker_fields), from);
+	for (unsigned i = 0; i < SPEC_OPS; i++)
+		ret->op_sent[i] = cursor_u64(from);
 	if (from->failed || !worker_is_sane(ret))
 		return -EPROTO;
 	for (uint32_t i = 0; i < ret->intervals; i++)

@@ -11,6 +11,18 @@ static const struct worker_result *kept(const struct rank_result *rank, uint32_t
 	return worker->qp_count && worker_has_window(worker) ? worker : NULL;
 }
 
+/* Bytes of the first so many messages of a QP: of a list they come in the order of its ring. */
+static uint64_t payload(const struct spec *spec, uint64_t messages)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(spec, op);
+	uint64_t bytes = messages / ops * spec_bytes(spec);
+
+	for (unsigned i = 0; i < messages % ops; i++)
+		bytes += op[i].size;
+	return bytes;
+}
+
 double rank_qp_gbps(const struct result *result, const struct rank_result *rank, uint32_t worker, uint32_t qp)
 {
 	const struct worker_result *w = kept(rank, worker);
@@ -21,7 +33,8 @@ double rank_qp_gbps(const struct result *result, const struct rank_result *rank,
 	edge = rank->active ? w->qp[qp].sent : w->qp[qp].received;
 	if (edge[1] < edge[0])
 		return 0;
-	return (double)(edge[1] - edge[0]) * (double)result->request.spec.size * 8 / (double)(w->end_ns - w->begin_ns);
+	return (double)(payload(&result->request.spec, edge[1]) - payload(&result->request.spec, edge[0])) * 8 /
+	       (double)(w->end_ns - w->begin_ns);
 }
 
 bool rank_qp_rates(const struct result *result, const struct rank_result *rank, struct qp_rates *ret)

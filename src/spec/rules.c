@@ -153,6 +153,8 @@ static void resolve_verb(struct request *request)
 
 static void resolve_size(struct spec *spec)
 {
+	if (spec_has_list(spec))
+		spec->size = spec_largest(spec);
 	if (spec->size != SPEC_AUTO)
 		return;
 	if (spec->metric == METRIC_LAT || verb_is_atomic(spec->verb))
@@ -190,6 +192,17 @@ static uint64_t share_of(const struct spec *spec, uint64_t depth)
 	return within(DEPTH_OF_ALL / spec->qps, DEPTH_MIN, depth);
 }
 
+/* Whole iterations if they fit: then every post carries the same. */
+static uint64_t rdma_batch(const struct spec *spec)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(spec, op);
+	const uint64_t batch =
+		within(within(RDMA_CALL * (uint64_t)ops / spec_bytes(spec), 1, RDMA_BATCH), 1, spec->tx_depth);
+
+	return batch > ops ? batch - batch % ops : batch;
+}
+
 static uint64_t default_batch(const struct spec *spec)
 {
 	if (spec->metric == METRIC_LAT || spec_is_paced(spec) || spec->validate)
@@ -198,7 +211,7 @@ static uint64_t default_batch(const struct spec *spec)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
 	if (spec->transport == TRANSPORT_UDP)
 		return within(UDP_CALL / spec->size, UDP_BATCH_MIN, UDP_BATCH);
-	return within(within(RDMA_CALL / spec->size, 1, RDMA_BATCH), 1, spec->tx_depth);
+	return rdma_batch(spec);
 }
 
 /* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
@@ -216,7 +229,7 @@ static uint64_t default_rx_depth(const struct spec *spec)
 {
 	const uint64_t depth = share_of(spec, spec->driver == DRIVER_OFI ? OFI_RX_DEPTH : RX_DEPTH);
 
-	if (!verb_is_two_sided(spec->verb))
+	if (!(spec_verbs(spec) & TWO_SIDED_VERBS))
 		return 1;
 	return spec->validate && depth < spec->tx_depth ? spec->tx_depth : depth;
 }
@@ -275,7 +288,8 @@ static int resolve_client(struct request *request, const struct request_host *ho
 		rc = resolve_driver(request, host, err);
 	if (rc)
 		return rc;
-	resolve_verb(request);
+	if (!spec_has_list(&request->spec))
+		resolve_verb(request);
 	resolve_size(&request->spec);
 	rc = request_check_legality(request, err);
 	if (rc == 0)

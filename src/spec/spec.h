@@ -202,8 +202,13 @@ bool transport_is_reliable(enum transport transport); /* what was sent arrives, 
 
 /* The operations of an iteration, of which there is at least one: the list, or the verb and size. Their number. */
 unsigned spec_ops(const struct spec *spec, struct spec_op ret[SPEC_OPS]);
-/* The verbs among them as a bit mask (VERB_BIT). */
+bool spec_has_list(const struct spec *spec);
+/* The verbs among them as a bit mask (VERB_BIT); the largest size; bytes of an iteration. */
 uint32_t spec_verbs(const struct spec *spec);
+uint64_t spec_largest(const struct spec *spec);
+const char *spec_size_option(const struct spec *spec); /* what a sentence says before the largest size */
+uint64_t spec_bytes(const struct spec *spec);
+double spec_mean_size(const struct spec *spec); /* of the messages of an iteration */
 
 /* Whether the passive side takes part in each message (send, write_imm: it posts receives). */
 bool verb_is_two_sided(enum verb verb);

@@ -368,6 +368,7 @@ static const struct type_ops types[] = {
 	[OPTION_TEXT] = { text_parse, text_format },
 	[OPTION_CORES] = { cores_parse, text_format },
 	[OPTION_PERCENTILES] = { percentiles_parse, percentiles_format },
+	[OPTION_OPERATIONS] = { value_parse_ops, value_format_ops },
 };
 
 int value_parse(const struct option_row *row, const char *text, void *field, struct error *err)

@@ -36,10 +36,24 @@ def check_connection(connection):
     if latency:
         check_latency(latency)
     bandwidth = connection['results']['bwResults']
-    if bandwidth:
+    if connection['results']['operations']:
+        check_operations(connection)
+    elif bandwidth:
         size = connection['testConfig']['resourceConfig']['operations'][0]['msgSize']
         assert bandwidth['bytes'] == bandwidth['messages'] * size
         assert abs(bandwidth['bwGbSec'] - bandwidth['msgRateMpps'] * size * 8 / 1000) <= 1e-6 * bandwidth['bwGbSec']
+
+
+def check_operations(connection):
+    """Each is as configured and its bytes follow; together they are what the requestor counted."""
+    rows, requestor = connection['results']['operations'], connection['requestor']['bwResults']
+    listed = connection['testConfig']['resourceConfig']['operations']
+    assert [{'verb': row['verb'], 'msgSize': row['msgSize']} for row in rows] == listed
+    assert all(row['bytes'] == row['messages'] * row['msgSize'] for row in rows), rows
+    for key in ('messages', 'bytes'):
+        assert sum(row[key] for row in rows) == requestor[key], key
+    for key in ('bwGbSec', 'msgRateMpps'):
+        assert abs(sum(row[key] for row in rows) - requestor[key]) <= 1e-6 * requestor[key], key
 
 
 def check_latency(latency):

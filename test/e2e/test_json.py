@@ -25,7 +25,8 @@ def failed(document, *parts):
     for part in parts:
         assert part in document['error']
     figures = document['connections'][0]['results']
-    assert figures == {'bwResults': None, 'latResults': None, 'validationResults': None}
+    assert figures == {'bwResults': None, 'latResults': None, 'operations': None,
+                       'validationResults': None}
     assert document['aggregatedResults']['bwResults'] is None
     return document
 
@@ -258,7 +259,8 @@ def test_interrupted_in_the_warm_up(client, options):
     assert result.rc == 130, result
     document = check(result.stdout)
     assert document['status'] == 'interrupted'
-    assert document['connections'][0]['results'] == {'bwResults': None, 'latResults': None, 'validationResults': None}
+    assert document['connections'][0]['results'] == {'bwResults': None, 'latResults': None, 'operations': None,
+                                                      'validationResults': None}
 
 
 def test_interrupted_while_it_waits_for_its_turn(client, serve):

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -308,6 +309,28 @@ static inline void make_doubtful(struct result *result)
 	result->rank[0].worker[0].interval_msgs[3] = 100;
 	result->rank[1].clock_error_ns = 30000000;
 	error_set(&result->rank[0].worker[0].error, -EIO, "a completion reported an error");
+}
+
+/* Two workers of three operations each: 10 s at 7.0 Gb/s. */
+static inline void make_operations(struct result *result)
+{
+	const struct spec_op list[] = { { VERB_WRITE, 65536 }, { VERB_SEND, 4096 }, { VERB_ATOMIC_FA, 8 } };
+	struct request request;
+
+	make_request(&request, TRANSPORT_RC, VERB_AUTO, METRIC_BW, 65536);
+	memcpy(request.spec.op, list, sizeof(list));
+	make(result, &request, 2);
+	result->rank[0].delivery = true;
+	for (unsigned w = 0; w < 2; w++) {
+		struct worker_result *worker = &result->rank[0].worker[w];
+
+		count(worker, true, 188000);
+		for (unsigned i = 0; i < 3; i++)
+			worker->op_sent[i] = 62667 - (i + w == 3);
+		for (unsigned i = 0; i < worker->intervals; i++)
+			worker->interval_msgs[i] = 62667 / 20 * UINT64_C(69640);
+	}
+	result->rank[0].worker[1].sent = 188001;
 }
 
 /* Few large messages, and a client that began 438 ms late: the figure is too low and blurred by whole messages. */

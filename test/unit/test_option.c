@@ -31,6 +31,7 @@ static const struct sample samples[] = {
 	{ "all", "on", "on", "4" },
 	{ "bidirectional", "on", "on", "maybe" },
 	{ "validate", "on", "on", "perhaps" },
+	{ "operations", "SEND:1024,atomic_fa:8", "send:1Ki,atomic_fa:8", "write" },
 	{ "qps", "16", "16", "16385" },
 	{ "duration", "1500ms", "1.5s", "99ms" },
 	{ "iterations", "0x10", "16", "-1" },
@@ -175,6 +176,7 @@ static void fields_fit_their_types(void **state)
 		[OPTION_TEXT] = 0,
 		[OPTION_CORES] = SPEC_TEXT,
 		[OPTION_PERCENTILES] = SPEC_MAX_PERCENTILES * sizeof(double),
+		[OPTION_OPERATIONS] = SPEC_OPS * sizeof(struct spec_op),
 	};
 
 	(void)state;

@@ -28,6 +28,7 @@ static const struct golden {
 	{ "both", make_both },
 	{ "validated", make_validated },
 	{ "qps", make_qps },
+	{ "operations", make_operations },
 };
 
 /* --- comparing --- */

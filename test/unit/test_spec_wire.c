@@ -64,6 +64,8 @@ static void draw_value(const struct option_row *row, uint64_t *seed, char *ret)
 		draw_text(seed, row->size, ret);
 	} else if (row->type == OPTION_PERCENTILES) {
 		snprintf(ret, OPTION_VALUE_MAX, "%.17g,%.3f,100", (double)(1 + draw(seed) % 1000000) / 1e5, 10 + 1e-3);
+	} else if (row->type == OPTION_OPERATIONS) {
+		snprintf(ret, OPTION_VALUE_MAX, "write:%u,atomic_cs:8", 1 + (unsigned)draw(seed) % 4096);
 	} else if (row->type == OPTION_ENUM) {
 		while (row->names[names])
 			names++;

@@ -121,6 +121,24 @@ def test_messages_are_as_many_as_asked_for(rxe, transport, verb, qps, depth, bat
         assert connection['responder']['bwResults']['messages'] == qps * iterations
 
 
+@pytest.mark.parametrize('operations, transport, qps', [
+    ('write:65536,send:4096,atomic_fa:8', 'RC', 1), ('read:3000,write_imm:100,atomic_cs:8,send:1,write:7', 'RC', 3),
+    ('write:100,send:64,write_imm:999', 'UC', 2), ('send:1000,send:4', 'UD', 1),
+])
+def test_each_operation_is_done_as_often(rxe, operations, transport, qps):
+    connection = rxe('--operations', operations, '-c', transport, '-q', qps, '-t', '8', '-i', '40', '-w', '0')
+    rows = connection['results']['operations']
+    assert [(row['messages'], row['bytes']) for row in rows] == [
+        (40 * qps, 40 * qps * int(item.split(':')[1])) for item in operations.split(',')]
+    assert connection['requestor']['bwResults']['messages'] == 40 * qps * len(rows)
+
+
+def test_operations_by_time(rxe):
+    connection = rxe('--operations', 'write:65536,send:4096,atomic_fa:8', '-t', '9', '-D', '0.5', '-w', '0.1')
+    counts = [row['messages'] for row in connection['results']['operations']]
+    assert min(counts) > 0 and max(counts) - min(counts) <= 2
+
+
 @pytest.mark.parametrize('transport, verb', [
     ('RC', 'read'), ('RC', 'atomic_fa'), ('UC', 'write_imm'), ('RC', 'write_imm'),
 ])
