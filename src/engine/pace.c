@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define STEP_MAX INT64_C(0x1000000000000000) /* later than any test ends */
+#define NEVER    (INT64_MAX / 2)
 
 struct span {
 	int64_t ns;
@@ -22,8 +23,11 @@ static struct span span_of(const struct spec *spec, uint64_t count)
 	return (struct span){ .ns = (int64_t)(time / rate), .fraction = (uint64_t)(((time % rate) << 64) / rate) };
 }
 
+/* What is due later than any test ends stays there. */
 static void add(struct pace *pace, struct span span)
 {
+	if (pace->due_ns >= NEVER)
+		return;
 	pace->fraction += span.fraction;
 	pace->due_ns += span.ns + (pace->fraction < span.fraction);
 }

@@ -26,7 +26,11 @@ static void check_exact(const struct spec *spec, uint64_t messages)
 		pace_init(&pace, spec, worker, START);
 		for (uint64_t k = worker; k < messages; k += spec->workers) {
 			const unsigned __int128 ns = bits * k * 1000000000u / spec->load.per_second;
-			const int64_t off = pace.due_ns - START - (int64_t)ns;
+			int64_t off;
+
+			if (ns > INT64_MAX / 4) /* centuries */
+				break;
+			off = pace.due_ns - START - (int64_t)ns;
 
 			/* a fraction cut below 2^-64 ns may put an instant that is a whole number just before it */
 			if (off != 0 && off != -1)
