@@ -52,11 +52,11 @@ int main(int argc, char **argv)
 		return cmd_complain(&err);
 	if (request.help) {
 		cli_help(stdout);
-		return EXIT_DONE;
+		return cmd_finish(EXIT_DONE);
 	}
 	if (request.version) {
 		printf("fabperf %s\n", FABPERF_VERSION);
-		return EXIT_DONE;
+		return cmd_finish(EXIT_DONE);
 	}
 	return request.host[0] ? cmd_client(&request) : cmd_server(&request);
 }

@@ -79,6 +79,17 @@ static bool is_open(const struct spec *spec)
 	return spec->driver == DRIVER_AUTO && spec->transport == TRANSPORT_AUTO && !spec->device[0];
 }
 
+int cmd_finish(int status)
+{
+	struct error err = { 0 };
+
+	fflush(stdout);
+	if (!ferror(stdout))
+		return status;
+	error_set(&err, -EIO, "cannot write to stdout: it is full or closed");
+	return cmd_complain(&err);
+}
+
 static int resolve(struct client *client, struct error *err)
 {
 	struct request *request = client->request;
@@ -273,11 +284,7 @@ static int report(struct client *client, int rc, struct error *err)
 	print(client);
 	if (rc < 0)
 		complain(results);
-	status = exit_status(results->status);
-	if (ferror(stdout)) {
-		error_set(&trouble, -EIO, "cannot write the report to stdout: it is full or closed");
-		status = cmd_complain(&trouble);
-	}
+	status = cmd_finish(exit_status(results->status));
 	if (write_json(results, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;

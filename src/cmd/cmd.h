@@ -20,6 +20,8 @@ int cmd_qperf(int count, char *const *words);
 bool cmd_is_qperf(const char *path); /* whether this executable was started under that name */
 
 struct error;
+/* The status, or EXIT_FAILED and a sentence when what was printed could not be written. */
+int cmd_finish(int status);
 /* "fabperf: sentence" on stderr; returns EXIT_FAILED. */
 int cmd_complain(const struct error *err);
 

@@ -22,5 +22,5 @@ int cmd_qperf(int count, char *const *words)
 {
 	const struct qperf_output output = { .results = stdout, .errors = stderr, .say = say };
 
-	return qperf_run_words(count, words, &output);
+	return cmd_finish(qperf_run_words(count, words, &output));
 }

@@ -332,6 +332,14 @@ def test_a_full_stdout(fabperf, free_port, options):
     assert len(ended.stderr.splitlines()) == 1 and 'stdout' in ended.stderr
 
 
+@pytest.mark.parametrize('words', [('--help',), ('--version',), ('qperf', '--help', 'options')])
+def test_words_that_cannot_be_written(fabperf, words):
+    with open('/dev/full', 'w') as full:
+        ended = subprocess.run([str(fabperf), *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                               timeout=30 * SCALE, check=False)
+    assert ended.returncode == 1 and ended.stderr == 'fabperf: cannot write to stdout: it is full or closed\n'
+
+
 # --- thresholds ---
 
 @pytest.mark.parametrize('options, rc', [
