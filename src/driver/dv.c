@@ -113,8 +113,8 @@ static int check_plugin(const struct spec *spec, struct error *err)
 	if (!plugin)
 		return error_set(
 			err, -ENOENT,
-			"--engine gpunetio needs its plug-in, which is neither %s nor on the loader's path: build "
-			"it by 'meson setup -Dgpunetio_include=FOLDER' with nvcc and the open headers of GPUNetIO",
+			"--engine gpunetio needs a plug-in, which is neither %s nor on the loader's path and does not "
+			"come with this version: use --engine cpu",
 			path);
 	dlclose(plugin);
 	return 0;

@@ -118,8 +118,9 @@ static int openloop_turn(struct flow *flow)
 	int64_t now;
 	int n = post_due(flow, loop);
 
-	if (n == 0)
-		n = flow->drv->poll(flow->port, done, FLOW_DONES);
+	if (n < 0)
+		return n;
+	n = flow->drv->poll(flow->port, done, FLOW_DONES);
 	if (n <= 0)
 		return n < 0 ? flow_fail(flow) : 0;
 	now = clock_now(flow->clock);

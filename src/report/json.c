@@ -194,9 +194,8 @@ static json_t *worst_threshold(const struct results *results)
 	for (unsigned i = 1; i < results->begun; i++) {
 		const struct result *next = &results->result[i];
 
-		if (next->status == RUN_THRESHOLD && worst->status != RUN_THRESHOLD)
-			worst = next;
-		else if (!next->measured && worst->measured && worst->status != RUN_THRESHOLD)
+		if (worst->status != RUN_THRESHOLD &&
+		    (next->status == RUN_THRESHOLD || (!next->measured && worst->measured)))
 			worst = next;
 	}
 	return part_threshold(worst);

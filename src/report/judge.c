@@ -77,8 +77,13 @@ static void judge_falls(const struct court *court)
 	struct steadiness steady;
 	char low[UNITS_TEXT], median[UNITS_TEXT];
 
-	if (is_latency(court) || !rank_steadiness(court->result, figure_side(court), &steady) ||
-	    steady.min >= FALL_LIMIT * steady.median)
+	if (is_latency(court) || !rank_steadiness(court->result, figure_side(court), &steady))
+		return;
+	if (steady.median <= 0) {
+		say(court, "uneven", false, "uneven: nothing completed in half of the intervals or more");
+		return;
+	}
+	if (steady.min >= FALL_LIMIT * steady.median)
 		return;
 	say(court, "uneven", false,
 	    "uneven: the rate fell to %s Gbit/sec in an interval, half of the median %s or less",

@@ -72,7 +72,7 @@ static int read_step(const struct list *list, const char *item, const char *text
 	const bool size = list->row->type == OPTION_SIZE;
 	int rc = -EINVAL;
 
-	ret->factor = *text == '*';
+	*ret = (struct step){ .factor = *text == '*' };
 	if (*text == '*')
 		rc = units_parse_int(text + 1, &ret->by, NULL);
 	else if (*text == '+')

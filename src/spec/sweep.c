@@ -29,7 +29,9 @@ void sweep_release(struct sweep *sweep)
 {
 	free(sweep->spec);
 	free(sweep->fresh);
-	*sweep = (struct sweep){ 0 };
+	sweep->spec = NULL;
+	sweep->fresh = NULL;
+	sweep->count = 0;
 }
 
 unsigned sweep_end(const struct sweep *sweep, unsigned first)
