@@ -7,40 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * libfabric brings in libinfinipath, whose constructor catches SIGINT and SIGTERM with a handler that calls exit(), where
- * what they interrupt hangs in its own locks. So they wait until all constructors have run, and are then as usual.
- */
-static void mask_ends(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(how, &set, NULL);
-}
-
-static void hold_ends(void)
-{
-	mask_ends(SIG_BLOCK);
-}
-
-__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = hold_ends;
-
-static void release_ends(void)
-{
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	mask_ends(SIG_UNBLOCK);
-}
-
 int main(int argc, char **argv)
 {
 	struct request request;
 	struct error err = { 0 };
 
-	release_ends();
 	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write, */
 	signal(SIGXFSZ, SIG_IGN); /* so is a file that may grow no further */
 	if (cmd_is_qperf(argv[0]))

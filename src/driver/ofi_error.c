@@ -14,6 +14,8 @@ static const char *likely_cause(int code)
 	case FI_EPERM:
 		return " (both sides must run as the same user; shm reads the other process's memory: see "
 		       "kernel.yama.ptrace_scope)";
+	case FI_ENOSYS:
+		return " (is libfabric.so.1 installed? Debian's package is libfabric1)";
 	case FI_ENODEV:
 	case FI_ENODATA:
 		return " (the provider has nothing here that fits)";

@@ -128,7 +128,8 @@ def test_bad_words(options, refused):
 def test_options_given_twice(options, refused):
     def sample(option):
         first = option.allowed.replace(',', ' ').split()
-        return {'CORES': '1', 'LIST': '50'}.get(option.value, first[0] if first else 'x')
+        samples = {'operations': 'write:8', 'rate': '1G', 'cc_group_hints': '/dev/null,0,1,1'}
+        return samples.get(option.key) or {'CORES': '1', 'LIST': '50'}.get(option.value, first[0] if first else 'x')
 
     for option in options:
         one = f'--{option.key}={sample(option)}' if option.value else f'--{option.key}'
@@ -141,7 +142,7 @@ HAND_WRITTEN = [
     ('--', 'is not an option'),
     ('-Z', 'unknown option -Z'),
     ('-duration 5', 'the long option is --duration'),
-    ('-a', 'one -s a run'),
+    ('-a', '-a has no effect on a server'),
     ('-x 3', 'here -g'),
     ('-p 18515', 'here --port'),
     ('-I 64', 'here --inline_size'),
@@ -183,7 +184,7 @@ HAND_WRITTEN = [
     ('-n localhost -r null -c TCP', '-c RC, UC or UD'),
     ('-n localhost -r null -c UDP', '-c RC, UC or UD'),
     ('-n localhost -r sock -c RC', '-c TCP or UDP'),
-    ('-n localhost -r ibv -c UDP', '-c RC, UC or UD'),
+    ('-n localhost -r ibv -c UDP', '-c RC, UC, UD or XRC'),
     ('-n localhost -c TCP -v write', 'which takes -v send'),
     ('-n localhost -c TCP -v read', 'which takes -v send'),
     ('-n localhost -c UDP -v write_imm', 'which takes -v send'),
@@ -204,14 +205,14 @@ HAND_WRITTEN = [
     # what has no effect
     ('-n localhost -c TCP --gso', '--gso has no effect with -c TCP: it applies to -c UDP'),
     ('-n localhost -c UDP --zerocopy', 'it applies to -c TCP'),
-    ('-n localhost -c TCP -t 4', 'it applies to -c RC, UC or UD'),
-    ('-n localhost -c TCP -g 3', 'it applies to -c RC, UC or UD'),
+    ('-n localhost -c TCP -t 4', 'it applies to -c RC, UC, UD, RDM, MSG, DGRAM or XRC'),
+    ('-n localhost -c TCP -g 3', 'it applies to -c RC, UC, UD or XRC'),
     ('-n localhost -c TCP --null_rate 1G', 'it applies to -r null'),
-    ('-n localhost -r null -d eth0', 'it applies to -r ibv or sock'),
+    ('-n localhost -r null -d eth0', 'it applies to -r ibv, sock, ofi or dv'),
     ('-n localhost -r null -S 3', 'it applies to -r ibv'),
     ('-n localhost -r null --sock_buf 1M', 'it applies to -c TCP or UDP'),
     ('-n localhost -r null -v read --rx_depth 4', 'it applies to -v write_imm or send'),
-    ('-n localhost -r null -m lat -t 4', 'it applies to -m bw'),
+    ('-n localhost -r null -m lat -t 4', 'without --rate: one message is under way at a time'),
     ('-n localhost -r null -m lat --post_batch 4', 'it applies to -m bw'),
     ('-n localhost -r null -m lat --end_margin 1', 'it applies to -m bw'),
     ('-n localhost -r null -m lat --warmup_iterations 9', 'it applies to -m bw'),

@@ -330,7 +330,7 @@ def test_a_lost_client_frees_its_server(server, client, start, number):
 
 # --- a server that a client started ---
 
-READY = re.compile(rb'fabperf-ready 1 (\S+) (\d+) (\S+)\n')
+READY = re.compile(rb'fabperf-ready 2 (\S+) (\d+) (\S+)\n')
 
 
 def launched(fabperf, env=None):
@@ -471,9 +471,9 @@ def script(tmp_path, body):
     ('echo fabperf-ready 9 9.9.9 1234 -; cat >&2', ("fabperf 9.9.9 on host 'localhost' speaks control protocol 9",)),
     ('echo no such option >&2; exit 3', ('exit status 3', 'no such option')),
     ('kill -9 $$', ('killed by signal 9',)),
-    ('echo fabperf-ready 1 0.1.0 99999 -; cat', ('malformed ready line',)),
+    ('echo fabperf-ready 2 0.1.0 99999 -; cat', ('malformed ready line',)),
     ('echo one of my own troubles >&2; exec cat', ('was not ready within 1 s', 'one of my own troubles')),
-    ('echo noise; echo fabperf-ready 1 0.1.0 1 -; cat >&2', ('its port 1 cannot be reached',)),
+    ('echo noise; echo fabperf-ready 2 0.1.0 1 -; cat >&2', ('its port 1 cannot be reached',)),
 ])
 def test_what_was_started_is_no_server_of_ours(run, free_port, tmp_path, body, words):
     path = script(tmp_path, body)
