@@ -9,6 +9,8 @@ import pytest
 
 from processes import SCALE, kill
 
+pytestmark = pytest.mark.plain
+
 SHORT = ('-D', '0.2', '-w', '0')
 ONE_SIDED = ('write', 'read', 'atomic_fa', 'atomic_cs')
 VERBS = (*ONE_SIDED, 'write_imm', 'send')

@@ -7,6 +7,8 @@ import pytest
 
 from e2e.result_schema import check
 
+pytestmark = pytest.mark.plain
+
 MASK = (1 << 64) - 1
 SERVICE_US = 200  # 250 bytes at 10 Mbit/s
 LINK = ('-r', 'null', '-m', 'lat', '--lat_mode', 'one_way', '-v', 'write', '-s', '250', '--null_rate', '10M', '-w', '0')
@@ -66,7 +68,8 @@ def test_latency_is_what_queueing_makes_of_it(measured, kind, percent):
     for row in latency['percentiles']:
         if row['significant']:
             wanted = truth[math.ceil(row['percentile'] / 100 * len(truth)) - 1]
-            assert row['usec'] == pytest.approx(wanted, rel=0.02), row
+            late = load['maxLatenessUsec'] if row['percentile'] > 90 else 0  # the few late posts are the slowest
+            assert row['usec'] == pytest.approx(wanted, abs=0.02 * wanted + late), row
 
 
 def test_a_stall_of_the_sender_shows(start, free_port):
