@@ -18,7 +18,7 @@ def test_port_down(refused, side):
 
 
 def test_no_device(refused):
-    refused(WRITE, 'no RDMA device', both='devices=0')
+    refused(WRITE, 'asks for an RDMA device, but this host has none', both='devices=0')
 
 
 def test_wrong_device(refused):

@@ -32,11 +32,15 @@ def test_one_way_is_refused(refused, verb):
 @pytest.mark.parametrize('side', ['client', 'server'])
 def test_a_lost_message_is_one_unanswered(double, connection, verb, side):
     """Whichever queue pair it was on, and whether the question or the answer is gone: the others go on."""
-    outcome = double(options(connection, verb, 'lat', '-q', '4', '--print_json_results', iterations=50),
-                     **{side: 'drop=50,drop=99'})
-    assert outcome.rc == 0, outcome
-    latency = outcome.connection['results']['latResults']
-    assert (latency['samples'], latency['unanswered']) == (4 * 50, 2)
+    for _ in range(4):  # on a busy machine an answer that is only late counts as lost, too
+        outcome = double(options(connection, verb, 'lat', '-q', '4', '--print_json_results', iterations=50),
+                         **{side: 'drop=50,drop=99'})
+        assert outcome.rc == 0, outcome
+        latency = outcome.connection['results']['latResults']
+        assert latency['samples'] == 4 * 50 and latency['unanswered'] >= 2
+        if latency['unanswered'] == 2:
+            return
+    pytest.fail(f'{latency["unanswered"]} unanswered where two messages were lost')
 
 
 @pytest.mark.parametrize('connection, verb', [('RC', 'write'), ('RC', 'send'), ('RC', 'read'), ('RC', 'atomic_fa'),
