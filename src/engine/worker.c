@@ -106,28 +106,33 @@ int workers_start(struct flow *flows, unsigned count, struct workers **ret, stru
 	return 0;
 }
 
-/* 0 when the thread has ended. */
-static int join_until(pthread_t id, int64_t patience_ns, const struct timespec *until)
+/* Until all have ended, for at most so long (negative: however long that takes). */
+static bool all_end(const struct flow *flow, int64_t patience_ns)
 {
-	return patience_ns < 0 ? pthread_join(id, NULL) : pthread_clockjoin_np(id, NULL, CLOCK_MONOTONIC, until);
+	const int64_t until = clock_now(flow->clock) + patience_ns;
+
+	while (patience_ns >= 0 && atomic_load(&flow->control->running)) {
+		if (clock_now(flow->clock) >= until)
+			return false;
+		poll(NULL, 0, 1);
+	}
+	return true;
 }
 
 int workers_join(struct workers *workers, int64_t patience_ns, struct error *err)
 {
-	struct timespec until;
 	int rc = 0;
 
 	if (!workers)
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += patience_ns / 1000000000;
+	if (!all_end(&workers->flows[0], patience_ns))
+		return -ETIMEDOUT;
 	for (unsigned i = 0; i < workers->count; i++) {
 		const struct flow *flow = &workers->flows[i];
 
 		if (!workers->thread[i].started)
 			continue;
-		if (join_until(workers->thread[i].id, patience_ns, &until))
-			return -ETIMEDOUT;
+		pthread_join(workers->thread[i].id, NULL);
 		if (flow->error.code && !rc)
 			rc = error_set(err, flow->error.code, "%s", flow->error.text);
 	}
