@@ -59,7 +59,8 @@ def test_latency_of_sizes(measure):
         truth = [10 + test['msgSize'] * 8 / 1000 for test in tests]
         low = [test['latResults']['minUsec'] for test in tests]
         median = [test['latResults']['medianUsec'] for test in tests]
-        assert all(figure >= true * 0.9999 - 0.001 for figure, true in zip(low, truth, strict=True)), (low, truth)
+        slack = 0.001 if SCALE == 1 else 0.1  # us: a sanitized clock's cost varies
+        assert all(figure >= true * 0.9999 - slack for figure, true in zip(low, truth, strict=True)), (low, truth)
         if all(figure <= true * 1.01 + 0.1 * SCALE for figure, true in zip(median, truth, strict=True)):
             break
     else:
