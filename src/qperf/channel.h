@@ -15,7 +15,6 @@ struct qperf_channel {
 	const struct clock *clock;
 	int64_t timeout_ns; /* of each message */
 	bool client; /* this end: how the other one is called in sentences */
-	bool debug;
 	bool told; /* the error came from the other end: it is not told of it */
 	struct sockaddr_storage peer;
 	socklen_t peer_len;

@@ -51,20 +51,26 @@ static void fill(struct qperf_params *params, uint32_t given, const struct qperf
 	}
 }
 
+/* --debug */
+static void trace(const struct client *c, const char *step)
+{
+	if (c->line->debug)
+		fprintf(c->output->errors, "%s: %s\n", c->test->name, step);
+}
+
 static int connect_server(struct client *c, unsigned test, struct error *err)
 {
 	const struct qperf_request request = { .test = (uint16_t)test, .params = c->rem };
 	uint8_t data[REQ_BYTES];
 	int rc;
 
-	c->channel = (struct qperf_channel){ .fd = -1,
-					     .clock = &c->clock,
-					     .timeout_ns = (int64_t)(c->loc.timeout * SECOND_NS),
-					     .client = true,
-					     .debug = c->line->debug };
+	c->channel = (struct qperf_channel){
+		.fd = -1, .clock = &c->clock, .timeout_ns = (int64_t)(c->loc.timeout * SECOND_NS), .client = true
+	};
 	rc = qperf_channel_connect(&c->channel, c->line->host, c->line->listen_port, (int64_t)c->line->wait_ns, err);
 	if (rc)
 		return rc;
+	trace(c, "connected");
 	qperf_request_pack(&request, data);
 	return qperf_send(&c->channel, data, sizeof(data), "request", err);
 }
@@ -185,7 +191,6 @@ static int run_measured(struct client *c, struct error *err)
 				 .params = c->loc,
 				 .client = true,
 				 .poll = c->line->poll,
-				 .host = c->line->host,
 				 .clock = &c->clock,
 				 .hist = c->test->figure == SHOW_LATENCY ? malloc(sizeof(*run.hist)) : NULL };
 	int rc;
@@ -197,6 +202,8 @@ static int run_measured(struct client *c, struct error *err)
 	rc = connect_server(c, c->number, err);
 	if (rc == 0)
 		rc = qperf_run_test(&run, err);
+	if (rc == 0)
+		trace(c, "waiting for results");
 	if (rc == 0)
 		rc = take_results(c, &run, err);
 	qperf_run_close(&run);

@@ -19,7 +19,6 @@ struct qperf_run {
 	bool client; /* this end; else the server */
 	bool ours; /* the other end is this program, too; a client learns it with the data port */
 	bool poll; /* sockets never sleep */
-	const char *host; /* client: how the user calls the server */
 	struct qperf_stat stat;
 	struct hist *hist; /* client: round trips or operations, ns; NULL: none are taken */
 	bool whole; /* of them: an operation's time is not halved */

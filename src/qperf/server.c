@@ -34,7 +34,6 @@ struct server {
 /* --- a child --- */
 
 struct service {
-	const struct qperf_line *line;
 	const struct clock *clock;
 	struct qperf_channel channel;
 	struct qperf_request request;
@@ -91,7 +90,7 @@ static int serve_measured(struct service *s, struct error *err)
 /* A client asks for one thing and leaves. The child's exit status. */
 static int serve_client(struct server *server, int fd)
 {
-	struct service s = { .line = server->line, .clock = &server->clock };
+	struct service s = { .clock = &server->clock };
 	struct error err = { 0 };
 	bool silent = false;
 	int rc;
