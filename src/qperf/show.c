@@ -196,7 +196,7 @@ static void add_both_ways(struct table *t, const char *side, const struct qperf_
 
 static bool only_sends(const struct qperf_stat *a, const struct qperf_stat *b)
 {
-	return a->send.msgs && !a->recv.msgs && !b->send.msgs && b->recv.msgs;
+	return a->send.bytes && !a->recv.bytes && !b->send.bytes && b->recv.bytes;
 }
 
 static void add_nodes(struct table *t)
