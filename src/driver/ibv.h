@@ -68,8 +68,28 @@ struct ib_addr {
 	uint16_t cm_port; /* 0 = no rdma_cm */
 };
 
+struct ib_ep;
+struct ib_port;
+
+/*
+ * Whose library makes the queues and the queue pairs of a port: libibverbs (ibv_calls.c), or DOCA (dv.c). What it makes
+ * looks like objects of verbs: their context has the functions that post and poll. Those that return an int give 0 or
+ * an errno.
+ */
+struct ib_calls {
+	int (*open)(struct ib_port *p, uint64_t entries, struct error *err); /* pd, channel, cq */
+	void (*close)(struct ib_port *p);
+	/* What a call of verbs is named there, for sentences: with why it failed, where that says more than an errno. */
+	const char *(*name)(const struct ib_port *p, const char *call);
+	struct ibv_qp *(*create_qp)(struct ib_port *p, struct ibv_qp_init_attr_ex *init); /* NULL with errno */
+	int (*modify_qp)(struct ib_ep *ep, struct ibv_qp_attr *attr, int mask);
+	int (*query_qp)(const struct ib_ep *ep, struct ibv_qp_attr *ret, int mask);
+	int (*destroy_qp)(struct ib_port *p, struct ibv_qp *qp);
+};
+
 struct ib_port {
 	struct port port;
+	const struct ib_calls *calls;
 	struct port_conf conf;
 	const struct spec *spec;
 	struct ibv_context *context;
@@ -173,6 +193,27 @@ static inline unsigned ib_mtu_bytes(enum ibv_mtu mtu)
 	return 128u << mtu;
 }
 
+/* --- ibv.c: a port --- */
+
+/* Opens p, from calloc, which has its driver and calls (NULL: no memory); it is freed when that fails. */
+int ib_open_port(struct ib_port *p, const struct port_conf *conf, struct port **ret, struct error *err);
+void ib_close(struct port *port);
+void ib_caps(const struct port *port, struct caps *ret);
+
+extern const struct ib_calls ib_verbs_calls; /* ibv_calls.c */
+
+/* --- ibv_ep.c: its endpoints, see driver.h --- */
+
+int ib_ep_open(struct port *port, const struct ep_conf *conf, struct ep **ret, struct error *err);
+int ib_ep_addr(struct ep *base, struct buf *to, struct error *err);
+int ib_ep_offer(struct ep *base, struct cursor *from, struct error *err);
+int ib_ep_connect(struct ep *base, struct cursor *from, int64_t deadline_ns, struct error *err);
+void ib_ep_close(struct ep *base);
+int ib_ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err);
+uint8_t *ib_ep_tx_slot(struct ep *base);
+uint8_t *ib_ep_rx_slot(struct ep *base);
+void ib_ep_counters(const struct ep *base, struct counters *ret);
+
 /* --- ibv_dev.c: finding and opening a device --- */
 
 bool ib_dev_exists(const char *name);
@@ -208,6 +249,7 @@ int ib_addr_check(const struct ib_addr *own, const struct ib_addr *peer, struct 
 
 enum ibv_qp_type ib_qp_kind(const struct spec *spec);
 int ib_qp_probe(struct ib_port *p, struct error *err); /* chooses posting interface and inline size */
+void ib_qp_destroy(struct ib_port *p, struct ibv_qp *qp);
 int ib_qp_open(struct ib_ep *ep, struct error *err); /* creates it, state INIT; RESET when ECE comes first */
 
 /* --- ibv_state.c: their states --- */

@@ -79,5 +79,6 @@ int ib_post_error(struct ib_ep *ep, const char *call, int code)
 {
 	struct ib_port *p = ib_ep_port(ep);
 
-	return ib_fail(&p->port.err, code, call, "QP %u of %s takes no message", ep->qp->qp_num, p->name);
+	return ib_fail(&p->port.err, code, p->calls->name(p, call), "QP %u of %s takes no message", ep->qp->qp_num,
+		       p->name);
 }

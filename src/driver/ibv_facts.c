@@ -73,7 +73,6 @@ static void reliable_facts(const struct ib_port *p, const struct ibv_qp_attr *us
 
 static void qp_facts(const struct ib_port *p, const struct ib_ep *ep, struct facts *ret)
 {
-	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr = { 0 };
 	int mask = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		   IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_SQ_PSN;
@@ -85,7 +84,7 @@ static void qp_facts(const struct ib_port *p, const struct ib_ep *ep, struct fac
 		facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(ep->mtu));
 		return;
 	}
-	if (ibv_query_qp(ep->qp, &attr, mask, &init))
+	if (p->calls->query_qp(ep, &attr, mask))
 		return;
 	facts_add_number(ret, "mtu", "MTU", ib_mtu_bytes(attr.path_mtu));
 	route_facts(p, &attr.ah_attr, ret);
@@ -112,7 +111,7 @@ void ib_port_facts(const struct port *port, struct facts *ret)
 	if (p->tph)
 		ib_tph_facts(p, ret);
 	facts_add_number(ret, "inlineSize", "Inline up to", p->inline_max);
-	facts_add(ret, "postApi", "Posting calls", "%s", p->wr_api ? "ibv_wr_*" : "ibv_post_send");
+	facts_add(ret, "postApi", "Posting calls", "%s", p->wr_api ? "ibv_wr_*" : p->calls->name(p, "ibv_post_send"));
 	facts_add(ret, "completionMode", "Completions by", "%s", p->channel ? "events" : "polling");
 	facts_add(ret, "connection", "Connected by", "%s", p->cm ? "rdma_cm" : "control connection");
 }

@@ -49,8 +49,8 @@ static int refill(struct ib_port *p)
 	p->wc_next = 0;
 	p->wc_count = n > 0 ? n : 0;
 	if (__builtin_expect(n < 0, 0))
-		return ib_fail(&p->port.err, n < -1 ? n : -EIO, "ibv_poll_cq", "cannot poll the completion queue of %s",
-			       p->name);
+		return ib_fail(&p->port.err, n < -1 ? n : -EIO, p->calls->name(p, "ibv_poll_cq"),
+			       "cannot poll the completion queue of %s", p->name);
 	return n;
 }
 

@@ -52,7 +52,7 @@ static uint64_t send_ops(const struct spec *spec)
 }
 
 /* NULL with errno when the device refuses. */
-static struct ibv_qp *create(const struct ib_port *p, bool wr_api, uint32_t inline_size, uint32_t *granted)
+static struct ibv_qp *create(struct ib_port *p, bool wr_api, uint32_t inline_size, uint32_t *granted)
 {
 	struct ibv_qp_init_attr_ex init = {
 		.send_cq = p->cq,
@@ -72,10 +72,17 @@ static struct ibv_qp *create(const struct ib_port *p, bool wr_api, uint32_t inli
 	struct ibv_qp *qp;
 
 	errno = 0;
-	qp = ibv_create_qp_ex(p->context, &init);
+	qp = p->calls->create_qp(p, &init);
 	if (qp && granted)
 		*granted = init.cap.max_inline_data;
 	return qp;
+}
+
+void ib_qp_destroy(struct ib_port *p, struct ibv_qp *qp)
+{
+	const int rc = p->calls->destroy_qp(p, qp);
+
+	ib_kept(p, rc, p->calls->name(p, "ibv_destroy_qp"), "a queue pair");
 }
 
 /* Creates a queue pair for trial; the port remembers what the device takes. */
@@ -86,7 +93,7 @@ static int try_create(struct ib_port *p, bool wr_api, uint32_t inline_size)
 
 	if (!qp)
 		return errno ? -errno : -EINVAL;
-	ib_kept(p, ibv_destroy_qp(qp), "ibv_destroy_qp", "a queue pair");
+	ib_qp_destroy(p, qp);
 	p->wr_api = wr_api;
 	p->inline_max = granted < inline_size ? granted : inline_size;
 	return 0;
@@ -171,7 +178,7 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 		rc = probe_api(p, false, want);
 	}
 	if (rc)
-		return ib_fail(err, rc, call,
+		return ib_fail(err, rc, p->calls->name(p, call),
 			       "RDMA device %s refuses a %s queue pair with %u sends and %u receives outstanding",
 			       p->name, transport_name(p->spec->transport), p->tx_depth, p->rx_depth);
 	if (asked && p->inline_max < want)
@@ -187,7 +194,7 @@ int ib_qp_open(struct ib_ep *ep, struct error *err)
 
 	ep->qp = create(p, p->wr_api, p->inline_max, NULL);
 	if (!ep->qp)
-		return ib_fail(err, errno, p->wr_api ? "ibv_create_qp_ex" : "ibv_create_qp",
+		return ib_fail(err, errno, p->calls->name(p, p->wr_api ? "ibv_create_qp_ex" : "ibv_create_qp"),
 			       "cannot create queue pair %u of %llu on %s, which allows %d in all", ep->ep.index + 1,
 			       (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
 	if (p->wr_api)

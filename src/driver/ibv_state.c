@@ -24,7 +24,7 @@ static int to_init(struct ib_ep *ep)
 	};
 
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
-	int rc = ibv_modify_qp(ep->qp, &attr, mask);
+	int rc = p->calls->modify_qp(ep, &attr, mask);
 
 	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask) : rc;
 }
@@ -35,8 +35,9 @@ int ib_qp_init(struct ib_ep *ep, struct error *err)
 	int rc = to_init(ep);
 
 	if (rc)
-		return ib_fail(err, rc, "ibv_modify_qp", "cannot bring QP %u of %s to INIT with P_Key index %llu",
-			       ep->qp->qp_num, p->name, (unsigned long long)p->spec->pkey_index);
+		return ib_fail(err, rc, p->calls->name(p, "ibv_modify_qp"),
+			       "cannot bring QP %u of %s to INIT with P_Key index %llu", ep->qp->qp_num, p->name,
+			       (unsigned long long)p->spec->pkey_index);
 	return 0;
 }
 
@@ -108,7 +109,7 @@ static int to_rtr(struct ib_ep *ep)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (p->spec->transport == TRANSPORT_RC)
 		mask |= answers;
-	rc = ibv_modify_qp(ep->qp, &attr, mask);
+	rc = p->calls->modify_qp(ep, &attr, mask);
 	attr.dest_qp_num = ep->peer.qpn;
 	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask | answers) : rc;
 }
@@ -128,7 +129,7 @@ static int to_rts(struct ib_ep *ep)
 
 	if (transport_is_reliable((enum transport)p->spec->transport))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-	return ibv_modify_qp(ep->qp, &attr, mask);
+	return p->calls->modify_qp(ep, &attr, mask);
 }
 
 /* One address handle serves all datagram endpoints: they have the same peer. */
@@ -181,7 +182,7 @@ static int transition(struct ib_ep *ep, int (*go)(struct ib_ep *), const char *s
 
 	if (!rc)
 		return 0;
-	return ib_fail(err, rc, "ibv_modify_qp",
+	return ib_fail(err, rc, p->calls->name(p, "ibv_modify_qp"),
 		       "cannot bring QP %u of %s to %s, with peer's QP %u, GID %s, path MTU %u", ep->qp->qp_num,
 		       p->name, state, ep->peer.qpn, ib_gid_format(ep->peer.gid, gid), ib_mtu_bytes(ep->mtu));
 }
