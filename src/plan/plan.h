@@ -1,0 +1,92 @@
+/* The plan of a scenario: hosts, endpoints, and the connections between them, which are streamed, not stored. */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "plan/pattern.h"
+#include "plan/scenario.h"
+
+#define PLAN_MAX_ENDPOINTS 65536 /* of a test, repetitions included */
+#define PLAN_NO_GPU        UINT32_MAX
+#define PLAN_ALL_HOSTS     UINT32_MAX
+
+/* A host has a rank, whose number is the host's index. "localhost%2" is a rank of its own on localhost. */
+struct plan_host {
+	char *name; /* as it was written */
+	uint32_t endpoints; /* that are on it, of all tests */
+};
+
+/* What sends and receives: a device of a host, with a GPU's memory or without. All tests share the list; no two are equal. */
+struct endpoint {
+	uint32_t host; /* index into plan->host */
+	uint32_t device; /* index into plan->device, where each name is there once; "" = none was named */
+	uint32_t gpu; /* CUDA's number, or PLAN_NO_GPU */
+};
+
+struct plan_pair {
+	uint32_t from, to; /* positions */
+};
+
+struct plan_test {
+	char name[SPEC_NAME];
+	enum pattern pattern;
+	enum direction direction;
+	enum partition partition;
+	bool peer_shifting;
+	struct sweep
+		sweep; /* its points, which run one after another; what is an endpoint's own comes from plan_spec() */
+	uint32_t positions; /* of the pattern: hosts times devices in the order in which they were written */
+	uint32_t *endpoint; /* of each position, an index into plan->endpoint */
+	uint64_t connections; /* how many plan_next() gives */
+	uint32_t rounds; /* 1, or with peer shifting their number */
+	/* Private to connections.c: */
+	uint32_t pairs;
+	struct plan_pair *pair; /* all connections of a pattern that has few */
+	uint32_t *by_host,
+		*first; /* ALL_TO_ALL: positions of host h are by_host[first[h]] ... by_host[first[h + 1] - 1] */
+};
+
+struct plan {
+	uint32_t hosts, devices, endpoints, tests;
+	struct plan_host *host;
+	char **device;
+	struct endpoint *endpoint;
+	struct plan_test *test;
+	uint32_t rounds; /* most of any test */
+	uint64_t connections; /* of all tests */
+};
+
+/*
+ * One connection: `from` is its requestor, `to` its responder. With BIDIR both send, on the same queue pairs, and a pair of
+ * endpoints has one connection; with DUAL_UNIDIR it has two.
+ */
+struct connection {
+	uint32_t test; /* index into plan->test */
+	uint32_t from, to; /* indices into plan->endpoint, never the same */
+	bool both; /* BIDIR */
+	uint32_t round; /* 0, or with peer shifting 1 ... positions - 1: rounds run one after another */
+	uint64_t key; /* unlike that of any other connection of the test, and the same on all ranks */
+};
+
+/* Makes the plan of a resolved scenario, from which it takes the sweeps. -EINVAL, -E2BIG, -ENOMEM and a sentence. */
+int plan_build(struct plan **ret, struct scenario *scenario, struct error *err);
+void plan_free(struct plan *plan);
+
+/* Walks through the connections: all of them, or those in which one host takes part, without looking at the others. */
+struct plan_cursor {
+	const struct plan *plan;
+	uint32_t host; /* or PLAN_ALL_HOSTS */
+	uint32_t test, outer;
+	uint64_t inner;
+};
+void plan_begin(struct plan_cursor *cursor, const struct plan *plan, uint32_t host);
+bool plan_next(struct plan_cursor *cursor, struct connection *ret); /* false: that was the last */
+
+/* The spec of one end of a connection at one point of its test's sweep: its device and GPU, its direction. */
+void plan_spec(const struct plan *plan, const struct connection *connection, bool requestor, unsigned point,
+	       struct spec *ret);
+
+/* "node1:mlx5_0", "node1:mlx5_0:gpu2", "node1". ret of PLAN_LABEL bytes. */
+#define PLAN_LABEL 384
+char *plan_label(const struct plan *plan, uint32_t endpoint, char *ret);
+
+#endif

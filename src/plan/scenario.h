@@ -1,0 +1,39 @@
+/* A scenario: the tests that run together, each with the hosts, devices and GPUs that take part, as they were written. */
+#ifndef PLAN_SCENARIO_H
+#define PLAN_SCENARIO_H
+
+#include "plan/pattern.h"
+#include "spec/sweep.h"
+
+#define SCENARIO_MAX_TESTS 256
+#define SCENARIO_MAX_NODES 4096 /* entries of a test's list; each may stand for many hosts */
+
+/* One entry of testNodes: lists with ranges (names.h). devices NULL: no device is named; gpus NULL: none is. */
+struct scenario_node {
+	char *hosts, *devices, *gpus;
+};
+
+struct scenario_test {
+	char name[SPEC_NAME];
+	enum pattern pattern;
+	enum direction direction;
+	enum partition partition;
+	bool peer_shifting;
+	uint32_t nodes;
+	struct scenario_node *node;
+	/*
+	 * The test as specs: one, or one for each combination of its lists. Completed (request_resolve), but for what is
+	 * an endpoint's own: device, gpu and cores.
+	 */
+	struct sweep sweep;
+};
+
+struct scenario {
+	uint32_t tests;
+	struct scenario_test *test;
+};
+
+/* Frees what it holds; fine on an empty one. */
+void scenario_release(struct scenario *scenario);
+
+#endif
