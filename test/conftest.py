@@ -12,6 +12,24 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser):
+    parser.addoption('--one-in', type=int, default=1, metavar='N',
+                     help="run each test with every Nth set of its parameters, from the first on")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --one-in N a slow build (a sanitizer's) runs every test function, but not with all that is put into it."""
+    seen, left_out = {}, []
+    for item in items[:]:
+        function = item.nodeid.split('[')[0]
+        seen[function] = seen.get(function, -1) + 1
+        if seen[function] % config.getoption('--one-in'):
+            left_out.append(item)
+            items.remove(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(scope='session')
 def root():
     """The root of the source tree."""

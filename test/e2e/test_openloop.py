@@ -52,24 +52,32 @@ def results_of(connection):
     return latency, load
 
 
-@pytest.mark.parametrize('kind', ['periodic', 'poisson'])
-@pytest.mark.parametrize('percent', [50, 90])
-def test_latency_is_what_queueing_makes_of_it(measured, kind, percent):
-    """D/D/1 and M/D/1: the very messages that were due, through a queue on paper. The report tells of a busy host."""
-    rate = 10 ** 6 / SERVICE_US * percent / 100
-    for _ in range(4):
-        latency, load = results_of(measured(*LINK, '-D', '1', '--rate', f'{rate:.0f}pps', '--arrivals', kind))
-        if load['meanLatenessUsec'] < SERVICE_US / 400 and load['maxLatenessUsec'] < SERVICE_US:
-            break
-    else:
-        pytest.skip(f'the host is too busy: posts were up to {load["maxLatenessUsec"]} us late in each of 4 runs')
-    truth = times(instants(kind, 10 ** 6 / rate, 10 ** 6), SERVICE_US)
-    assert latency['samples'] == pytest.approx(len(truth), abs=1)
+def agrees(latency, truth, late_us):
+    """Whether each percentile is the truth's; posts that were late by so much at most make it later by as much."""
+    close = True
     for row in latency['percentiles']:
         if row['significant']:
             wanted = truth[math.ceil(row['percentile'] / 100 * len(truth)) - 1]
-            late = load['maxLatenessUsec'] if row['percentile'] > 90 else 0  # the few late posts are the slowest
-            assert row['usec'] == pytest.approx(wanted, abs=0.02 * wanted + late), row
+            assert row['usec'] >= 0.98 * wanted, row
+            close &= row['usec'] <= 1.02 * wanted + (late_us if row['percentile'] > 90 else 0)
+    return close
+
+
+@pytest.mark.parametrize('kind', ['periodic', 'poisson'])
+@pytest.mark.parametrize('percent', [50, 90])
+def test_latency_is_what_queueing_makes_of_it(measured, kind, percent):
+    """D/D/1 and M/D/1: the very messages that were due, through a queue on paper. What else runs makes it later."""
+    rate = 10 ** 6 / SERVICE_US * percent / 100
+    truth = times(instants(kind, 10 ** 6 / rate, 10 ** 6), SERVICE_US)
+    undisturbed = 0
+    for _ in range(8):
+        latency, load = results_of(measured(*LINK, '-D', '1', '--rate', f'{rate:.0f}pps', '--arrivals', kind))
+        assert latency['samples'] == pytest.approx(len(truth), abs=1)
+        if agrees(latency, truth, load['maxLatenessUsec']):
+            return
+        undisturbed += load['maxLatenessUsec'] < SERVICE_US / 10
+    assert undisturbed < 3, latency
+    pytest.skip(f'the host is too busy: posts were up to {load["maxLatenessUsec"]} us late in the last of 8 runs')
 
 
 def test_a_stall_of_the_sender_shows(start, free_port):
