@@ -116,7 +116,7 @@ static int take_complaint(struct qperf_channel *c, struct error *err)
 	while (len < ERROR_BYTES && wait_fd(c->fd, POLLIN, &until) == 0) {
 		const ssize_t n = recv(c->fd, text + len, ERROR_BYTES - len, 0);
 
-		if (n <= 0 && errno != EAGAIN)
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 			break;
 		len += n > 0 ? (size_t)n : 0;
 	}

@@ -90,6 +90,8 @@ static int ask_conf(struct client *c, struct qperf_conf *ret, struct error *err)
 /* What only our server can do; qperf's would do something else, or never end. */
 static const char *ours_only(const struct client *c)
 {
+	if (!strncmp(c->test->name, "xrc_", 4))
+		return "XRC";
 	if (c->loc.time_ns % SECOND_NS)
 		return "-t with a fraction of a second";
 	if (c->loc.flip && (c->test->uses & PARAM_BIT(PARAM_FLIP)))
@@ -159,6 +161,25 @@ static bool nothing(const struct qperf_run *run, const struct qperf_stat *there)
 	return run->test->figure == SHOW_LATENCY && !run->stat.recv.msgs && !there->recv.msgs;
 }
 
+static void set_seconds(struct qperf_stat *stat, double seconds)
+{
+	stat->end[CLOCK_REAL] = stat->start[CLOCK_REAL] + (uint64_t)(seconds * stat->ticks);
+}
+
+/*
+ * By count the end that began late has too short a time: the longer one holds for both. An end that took no part knows
+ * neither when it began nor when it ended.
+ */
+static void even_times(struct qperf_stat *here, struct qperf_stat *there, bool alone)
+{
+	const double own = qperf_seconds(here, CLOCK_REAL), peers = qperf_seconds(there, CLOCK_REAL);
+
+	if (alone || own > peers)
+		set_seconds(there, own);
+	else
+		set_seconds(here, peers);
+}
+
 static void show(struct client *c, struct qperf_run *run)
 {
 	struct qperf_outcome outcome = { .test = c->test,
@@ -171,10 +192,8 @@ static void show(struct client *c, struct qperf_run *run)
 					 .whole = run->whole };
 
 	qperf_stat_exchange(&outcome.here, &outcome.there);
-	if (run->told_end) /* an end that took no part knows neither when it began nor when it ended */
-		outcome.there.end[CLOCK_REAL] =
-			outcome.there.start[CLOCK_REAL] +
-			(uint64_t)(qperf_seconds(&outcome.here, CLOCK_REAL) * outcome.there.ticks);
+	if (c->loc.no_msgs)
+		even_times(&outcome.here, &outcome.there, run->told_end);
 	if (c->loc.no_msgs && c->test->figure != SHOW_LATENCY &&
 	    outcome.there.lost != UINT64_MAX) /* all have arrived or never will */
 		outcome.there.lost = outcome.here.send.msgs - outcome.there.recv.msgs;

@@ -1,4 +1,4 @@
-/* What the ends of an RDMA test tell each other: qperf's 40 bytes, and behind them the GID where both are fabperf's. */
+/* What the ends of an RDMA test tell each other: qperf's 40 bytes, and behind them GID and sender where both are fabperf's. */
 #include "qperf/rdma.h"
 
 #include "base/buf.h"
@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define OURS      0x46414250u
-#define GID_BYTES 16
+#define OURS       0x46414250u
+#define OURS_BYTES 20
 
 static void pack(const struct qperf_node *node, bool ours, struct buf *to)
 {
@@ -38,6 +38,29 @@ static bool unpack(const uint8_t data[NODE_BYTES], struct qperf_node *ret)
 	return cursor_u32(&from) == OURS;
 }
 
+/* RoCE needs the GID, XRC the number of the queue pair that sends. */
+static int exchange_ours(struct qperf_rdma *r, struct error *err)
+{
+	struct qperf_channel *c = r->run->channel;
+	uint8_t data[OURS_BYTES];
+	struct cursor from;
+	int rc;
+
+	memcpy(data, r->own.gid, sizeof(r->own.gid));
+	for (unsigned i = 0; i < 4; i++)
+		data[sizeof(r->own.gid) + i] = (uint8_t)(r->own.sender >> 8 * i);
+	rc = qperf_send(c, data, sizeof(data), "GID", err);
+	if (rc == 0)
+		rc = qperf_recv(c, data, sizeof(data), "GID", err);
+	if (rc)
+		return rc;
+	cursor_init(&from, data, sizeof(data));
+	cursor_get(&from, r->peer.gid, sizeof(r->peer.gid));
+	r->peer.sender = cursor_u32(&from);
+	r->peer.is_ours = true;
+	return 0;
+}
+
 int qperf_node_exchange(struct qperf_rdma *r, struct error *err)
 {
 	struct qperf_channel *c = r->run->channel;
@@ -54,11 +77,5 @@ int qperf_node_exchange(struct qperf_rdma *r, struct error *err)
 	if (rc)
 		return rc;
 	r->run->ours = unpack(data, &r->peer);
-	if (!r->run->ours)
-		return 0;
-	rc = qperf_send(c, r->own.gid, GID_BYTES, "GID", err);
-	if (rc == 0)
-		rc = qperf_recv(c, r->peer.gid, GID_BYTES, "GID", err);
-	r->peer.has_gid = rc == 0;
-	return rc;
+	return r->run->ours ? exchange_ours(r, err) : 0;
 }

@@ -14,8 +14,9 @@
 struct qperf_node {
 	uint64_t vaddr;
 	uint32_t lid, qpn, psn, srqn, rkey, alt_lid, rd_atomic;
-	bool has_gid;
+	bool is_ours; /* what follows was told, too */
 	uint8_t gid[16];
+	uint32_t sender; /* queue pair that messages come from; XRC: not qpn, which they go to */
 };
 
 /* What a work request of the test does, and the course of the test. */
@@ -35,7 +36,7 @@ struct qperf_rdma_test {
 	enum qperf_op op;
 	enum qperf_course course;
 };
-const struct qperf_rdma_test *qperf_rdma_find(const char *name); /* NULL: not one of these */
+const struct qperf_rdma_test *qperf_rdma_find(const char *name);
 
 struct qperf_rdma {
 	struct qperf_run *run;
@@ -49,7 +50,11 @@ struct qperf_rdma {
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	struct ibv_qp *qp;
+	struct ibv_qp *qp; /* XRC: only sends */
+	struct ibv_xrcd *xrcd; /* XRC, as the next three */
+	struct ibv_srq *srq;
+	uint32_t srqn;
+	struct ibv_qp *target; /* only receives */
 	struct ibv_ah *ah; /* UD */
 	struct ibv_mr *mr;
 	uint8_t *buf; /* receives (UD: behind the header's place), and what is sent */
@@ -79,6 +84,10 @@ int qperf_rdma_fail(struct error *err, int code, const char *what);
 /* rdma_cm.c: joins the ends by the connection manager, and parts them. */
 int qperf_cm_join(struct qperf_rdma *r, struct error *err);
 void qperf_cm_part(struct qperf_rdma *r);
+
+/* rdma_xrc.c: an XRC test's queue pairs and receive queue; closes all but qp. */
+int qperf_xrc_make(struct qperf_rdma *r, struct error *err);
+void qperf_xrc_close(struct qperf_rdma *r);
 
 /* node.c */
 int qperf_node_exchange(struct qperf_rdma *r, struct error *err);

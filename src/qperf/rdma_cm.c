@@ -133,8 +133,6 @@ int qperf_cm_join(struct qperf_rdma *r, struct error *err)
 {
 	int rc;
 
-	if (r->test->type != IBV_QPT_RC)
-		return error_set(err, -EOPNOTSUPP, "%s: the connection manager is for RC tests", r->test->name);
 	r->events = rdma_create_event_channel();
 	if (!r->events)
 		return qperf_rdma_fail(err, errno, "rdma_create_event_channel");

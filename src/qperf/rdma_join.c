@@ -55,7 +55,7 @@ static int path_to(const struct qperf_rdma *r, struct ibv_ah_attr *ret, struct e
 				     .sl = (uint8_t)r->run->params.service_level,
 				     .src_path_bits = (uint8_t)r->run->params.src_path_bits,
 				     .port_num = r->port };
-	if (r->grh && !r->peer.has_gid)
+	if (r->grh && !r->peer.is_ours)
 		return error_set(
 			err, -EOPNOTSUPP,
 			"the other end is qperf 0.4.11, which knows no RoCE without -cm1 (and with it RC only)");
@@ -68,7 +68,7 @@ static int path_to(const struct qperf_rdma *r, struct ibv_ah_attr *ret, struct e
 	return static_rate(r, &ret->static_rate, err);
 }
 
-static int to_init(const struct qperf_rdma *r, struct error *err)
+static int to_init(const struct qperf_rdma *r, struct ibv_qp *qp, struct error *err)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -82,15 +82,16 @@ static int to_init(const struct qperf_rdma *r, struct error *err)
 	if (r->test->type == IBV_QPT_UC)
 		attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	mask |= r->test->type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
-	rc = ibv_modify_qp(r->qp, &attr, mask);
+	rc = ibv_modify_qp(qp, &attr, mask);
 	return rc ? qperf_rdma_fail(err, rc, "modify QP to INIT") : 0;
 }
 
-static int to_rtr(const struct qperf_rdma *r, struct error *err)
+/* A queue pair that receives reliably answers reads and says when it has no receive. */
+static int to_rtr(const struct qperf_rdma *r, struct ibv_qp *qp, uint32_t dest, bool answers, struct error *err)
 {
 	const uint32_t peers = r->peer.rd_atomic, most = (uint32_t)r->dev.max_qp_rd_atom;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
-				    .dest_qp_num = r->peer.qpn,
+				    .dest_qp_num = dest,
 				    .rq_psn = r->peer.psn,
 				    .max_dest_rd_atomic = (uint8_t)(peers < most ? peers : most),
 				    .min_rnr_timer = RNR_TIMER };
@@ -102,11 +103,11 @@ static int to_rtr(const struct qperf_rdma *r, struct error *err)
 		if (rc == 0)
 			rc = path_to(r, &attr.ah_attr, err);
 	}
-	if (r->test->type == IBV_QPT_RC)
+	if (answers)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	if (rc)
 		return rc;
-	rc = ibv_modify_qp(r->qp, &attr, mask);
+	rc = ibv_modify_qp(qp, &attr, mask);
 	return rc ? qperf_rdma_fail(err, rc, "modify QP to RTR") : 0;
 }
 
@@ -122,10 +123,20 @@ static int to_rts(const struct qperf_rdma *r, struct error *err)
 				    .max_rd_atomic = (uint8_t)(own < r->peer.rd_atomic ? own : r->peer.rd_atomic) };
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN, rc;
 
-	if (r->test->type == IBV_QPT_RC)
+	if (r->test->type == IBV_QPT_RC || r->test->type == IBV_QPT_XRC_SEND)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	rc = ibv_modify_qp(r->qp, &attr, mask);
 	return rc ? qperf_rdma_fail(err, rc, "modify QP to RTS") : 0;
+}
+
+/* Both of an XRC test's queue pairs have the same path and numbers of packets. */
+static int join_pairs(const struct qperf_rdma *r, struct error *err)
+{
+	int rc = to_rtr(r, r->qp, r->peer.qpn, r->test->type == IBV_QPT_RC, err);
+
+	if (rc == 0 && r->target)
+		rc = to_rtr(r, r->target, r->peer.sender, true, err);
+	return rc ? rc : to_rts(r, err);
 }
 
 static int make_address(struct qperf_rdma *r, struct error *err)
@@ -146,17 +157,19 @@ int qperf_rdma_open(struct qperf_rdma *r, struct error *err)
 {
 	int rc;
 
-	if (r->run->params.use_cm)
+	if (r->run->params.use_cm && r->test->type == IBV_QPT_RC)
 		return qperf_cm_join(r, err);
 	rc = qperf_rdma_make(r, err);
 	if (rc == 0)
-		rc = to_init(r, err);
+		rc = to_init(r, r->qp, err);
+	if (rc == 0 && r->target)
+		rc = to_init(r, r->target, err);
 	if (rc == 0)
 		rc = qperf_node_exchange(r, err);
+	if (rc == 0 && r->target && !r->peer.is_ours)
+		rc = error_set(err, -EOPNOTSUPP, "the other end is qperf 0.4.11, which has no XRC");
 	if (rc == 0)
-		rc = to_rtr(r, err);
-	if (rc == 0)
-		rc = to_rts(r, err);
+		rc = join_pairs(r, err);
 	if (rc == 0)
 		rc = make_address(r, err);
 	return rc;

@@ -19,7 +19,7 @@ struct loop {
 /* UC and UD lose messages. */
 static inline bool loop_loses(const struct loop *l)
 {
-	return l->r->test->type != IBV_QPT_RC;
+	return l->r->test->type == IBV_QPT_UC || l->r->test->type == IBV_QPT_UD;
 }
 
 int loop_post(struct loop *l); /* the next work request of the test */

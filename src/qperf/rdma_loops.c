@@ -27,7 +27,7 @@ int qperf_rdma_receives(struct qperf_rdma *r, uint32_t n, struct error *err)
 	int rc = 0;
 
 	for (; n && !rc; n--)
-		rc = ibv_post_recv(r->qp, &wr, &bad);
+		rc = r->srq ? ibv_post_srq_recv(r->srq, &wr, &bad) : ibv_post_recv(r->qp, &wr, &bad);
 	return rc ? qperf_rdma_fail(err, rc, "ibv_post_recv") : 0;
 }
 
@@ -86,6 +86,7 @@ int loop_post(struct loop *l)
 	} else {
 		wr.wr.rdma.remote_addr = r->peer.vaddr;
 		wr.wr.rdma.rkey = r->peer.rkey;
+		wr.qp_type.xrc.remote_srqn = r->peer.srqn;
 	}
 	rc = ibv_post_send(r->qp, &wr, &bad);
 	if (rc)

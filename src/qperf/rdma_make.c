@@ -41,6 +41,9 @@ static const struct qperf_rdma_test tests[] = {
 	{ "ud_lat", IBV_QPT_UD, OP_SEND, COURSE_PINGPONG },
 	{ "ver_rc_compare_swap", IBV_QPT_RC, OP_SWAP, COURSE_VERIFY },
 	{ "ver_rc_fetch_add", IBV_QPT_RC, OP_ADD, COURSE_VERIFY },
+	{ "xrc_bi_bw", IBV_QPT_XRC_SEND, OP_SEND, COURSE_BOTH },
+	{ "xrc_bw", IBV_QPT_XRC_SEND, OP_SEND, COURSE_STREAM },
+	{ "xrc_lat", IBV_QPT_XRC_SEND, OP_SEND, COURSE_PINGPONG },
 };
 
 const struct qperf_rdma_test *qperf_rdma_find(const char *name)
@@ -204,6 +207,8 @@ static int make_pair(struct qperf_rdma *r, struct error *err)
 		.sq_sig_all = 1,
 	};
 
+	if (r->test->type == IBV_QPT_XRC_SEND)
+		return qperf_xrc_make(r, err);
 	if (r->id) {
 		if (rdma_create_qp(r->id, r->pd, &init))
 			return qperf_rdma_fail(err, errno, "rdma_create_qp");
@@ -226,7 +231,9 @@ static void tell_own(struct qperf_rdma *r)
 		psn = (uint32_t)getpid();
 	r->own = (struct qperf_node){ .vaddr = (uintptr_t)qperf_rdma_data(r),
 				      .lid = r->attr.lid | r->run->params.src_path_bits,
-				      .qpn = r->qp->qp_num,
+				      .qpn = (r->target ? r->target : r->qp)->qp_num,
+				      .sender = r->qp->qp_num,
+				      .srqn = r->srqn,
 				      .psn = psn & 0xffffff,
 				      .rkey = r->mr->rkey,
 				      .rd_atomic = asked ? asked : most };
@@ -276,6 +283,7 @@ static void close_verbs(struct qperf_rdma *r)
 		rdma_destroy_qp(r->id);
 	else if (r->qp)
 		ibv_destroy_qp(r->qp);
+	qperf_xrc_close(r);
 	if (r->cq)
 		ibv_destroy_cq(r->cq);
 	if (r->channel)

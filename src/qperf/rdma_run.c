@@ -27,8 +27,6 @@ int qperf_rdma_run(struct qperf_run *run, struct error *err)
 	struct qperf_rdma *r;
 	int rc;
 
-	if (!test)
-		return error_set(err, -EOPNOTSUPP, "%s: XRC is not in this version", run->test->name);
 	if (size < 1 || size > SIZE_LIMIT)
 		return error_set(err, -EMSGSIZE, "-m %u: a message of %s has 1 to %u bytes", size, run->test->name,
 				 SIZE_LIMIT);
