@@ -1,99 +1,171 @@
-/* The DOCA Verbs driver: opens DOCA's libraries on demand, and says which one is missing, where it was looked for, and its package. */
+/* The DOCA Verbs driver: the verbs driver with DOCA's queues and queue pairs, whose work requests and completions are those of verbs. */
 #include "driver/dv.h"
 
-#include "driver/ibv.h"
-#include "spec/doca.h"
+#include "spec/result.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARIES 2
-#define PLUGIN    "fabperf-gpunetio.so"
+#define PLUGIN "fabperf-gpunetio.so"
 
-/* In the order in which they must be opened. */
-static const struct library {
-	const char *file, *package;
-} libraries[LIBRARIES] = {
-	{ "libdoca_common.so", "doca-sdk-common" },
-	{ "libdoca_verbs.so", "doca-sdk-verbs" },
-};
+/* --- what DOCA's calls answer --- */
 
-/* Of the second: a version that lacks one is too old. */
-static const char *const needed[] = {
-	"doca_verbs_bridge_verbs_context_import",
-	"doca_verbs_pd_create",
-	"doca_verbs_bridge_verbs_pd_get_ibv_pd",
-	"doca_verbs_cq_create",
-	"doca_verbs_qp_create",
-	"doca_verbs_qp_get_qpn",
-	"doca_verbs_qp_modify",
-	"doca_verbs_ah_attr_create",
-	"doca_verbs_bridge_post_send",
-	"doca_verbs_bridge_post_recv",
-	"doca_verbs_bridge_poll_cq",
-};
-
-static const char *where(const char *folder)
+static int errno_of(int code)
 {
-	return folder ? folder : "the loader's path";
+	static const int codes[] = {
+		[DOCA_NOT_PERMITTED] = EPERM, [DOCA_IN_USE] = EBUSY,         [DOCA_NOT_SUPPORTED] = EOPNOTSUPP,
+		[DOCA_AGAIN] = EAGAIN,        [DOCA_INVALID_VALUE] = EINVAL, [DOCA_NO_MEMORY] = ENOMEM,
+		[DOCA_FULL] = ENOSPC,
+	};
+	const bool known = code > 0 && (size_t)code < sizeof(codes) / sizeof(*codes) && codes[code];
+
+	return known ? codes[code] : EIO;
 }
 
-/* Not there, or there and broken: the loader's own words then. */
-static int not_opened(const struct library *library, const char *folder, const char *path, struct error *err)
+int dv_result(struct dv_port *p, const char *call, int code)
 {
-	const char *why = dlerror();
-
-	if (folder && access(path, F_OK) == 0)
-		return error_set(err, -ELIBACC, "-r dv cannot open %s: %s", path, why ? why : "no reason is given");
-	return error_set(
-		err, -ENOENT, "-r dv needs DOCA's %s, which is not in %s%s: install the package %s, or %s",
-		library->file, where(folder), folder ? " (DOCA_SDK_LIB_PATH)" : "", library->package,
-		folder ? "correct that variable"
-		       : "name its folder in DOCA_SDK_LIB_PATH (often /opt/mellanox/doca/lib/x86_64-linux-gnu)");
+	if (code == DOCA_OK)
+		return 0;
+	if (p->call.error_get_name)
+		snprintf(p->failed, sizeof(p->failed), "%s: %s", call, p->call.error_get_name(code));
+	else
+		snprintf(p->failed, sizeof(p->failed), "%s: DOCA's error %d", call, code);
+	return errno_of(code);
 }
 
-static int open_library(const struct library *library, void **ret, struct error *err)
+static const char *dv_name(const struct ib_port *port, const char *call)
 {
-	const char *folder = getenv("DOCA_SDK_LIB_PATH");
-	char path[512];
+	static const char *const names[][2] = {
+		{ "ibv_post_send", "doca_verbs_bridge_post_send" },
+		{ "ibv_post_recv", "doca_verbs_bridge_post_recv" },
+		{ "ibv_poll_cq", "doca_verbs_bridge_poll_cq" },
+	};
+	const struct dv_port *p = (const struct dv_port *)port;
 
-	folder = folder && *folder ? folder : NULL;
-	snprintf(path, sizeof(path), "%s%s%s", folder ? folder : "", folder ? "/" : "", library->file);
-	dlerror();
-	*ret = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	return *ret ? 0 : not_opened(library, folder, path, err);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(names[i][0], call) == 0)
+			return names[i][1];
+	return p->failed;
 }
 
-static int find_all(void *library, struct error *err)
+/* --- the data path: verbs' inline functions come here --- */
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!dlsym(library, needed[i]))
-			return error_set(err, -ENOSYS, "-r dv needs %s, which this %s lacks: install a newer %s",
-					 needed[i], libraries[LIBRARIES - 1].file, libraries[LIBRARIES - 1].package);
+	const struct dv_qp *q = (const struct dv_qp *)qp;
+
+	return q->port->call.verbs_bridge_post_send(q->handle, wr, bad);
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	const struct dv_qp *q = (const struct dv_qp *)qp;
+
+	return q->port->call.verbs_bridge_post_recv(q->handle, wr, bad);
+}
+
+static int poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *ret)
+{
+	const struct dv_port *p = cq->cq_context;
+
+	return p->call.verbs_bridge_poll_cq(p->cq, most, ret);
+}
+
+/* --- the objects of a port --- */
+
+static int refused(struct dv_port *p, int code, const char *what, struct error *err)
+{
+	return ib_fail(err, code, p->failed, "RDMA device %s refuses %s", p->ib.name, what);
+}
+
+static int open_context(struct dv_port *p, struct error *err)
+{
+	struct ibv_context *context;
+	int rc = DOCA(p, verbs_bridge_verbs_context_create, p->ib.context->device, DOCA_CONTEXT_NONE, &p->context);
+
+	if (rc)
+		return refused(p, rc, "a context", err);
+	context = p->call.verbs_bridge_get_ibv_ctx(p->context);
+	if (!context)
+		return error_set(err, -EIO, "DOCA has no context of RDMA device %s (doca_verbs_bridge_get_ibv_ctx)",
+				 p->ib.name);
+	p->opened = p->ib.context;
+	p->ib.context = context; /* memory is registered there */
+	rc = DOCA(p, verbs_pd_create, p->context, &p->pd);
+	if (rc)
+		return refused(p, rc, "a protection domain", err);
+	p->ib.pd = p->call.verbs_bridge_verbs_pd_get_ibv_pd(p->pd);
+	if (!p->ib.pd)
+		return error_set(
+			err, -EIO,
+			"DOCA has no protection domain of RDMA device %s (doca_verbs_bridge_verbs_pd_get_ibv_pd)",
+			p->ib.name);
 	return 0;
 }
 
-/* The block of hints is as long as the option says. */
-static int check_hints(const struct spec *spec, struct error *err)
+static int open_cq(struct dv_port *p, uint32_t entries, struct error *err)
 {
-	struct cc_hints hints;
-	struct stat file;
-	int rc = spec->cc_group_hints[0] ? cc_hints_parse(spec->cc_group_hints, &hints, err) : 0;
+	struct doca_verbs_cq_attr *attr = NULL;
+	int rc = DOCA(p, verbs_cq_attr_create, &attr);
 
-	if (rc || !spec->cc_group_hints[0])
-		return rc;
-	if (stat(hints.path, &file))
-		return error_sys(err, -errno, "--cc_group_hints: cannot read %s", hints.path);
-	if (!S_ISREG(file.st_mode) || (uint64_t)file.st_size != hints.size)
-		return error_set(err, -EINVAL, "--cc_group_hints: %s has %lld bytes, not %llu", hints.path,
-				 (long long)file.st_size, (unsigned long long)hints.size);
+	if (rc)
+		return refused(p, rc, "attributes of a completion queue", err);
+	DOCA_STEP(rc, p, verbs_cq_attr_set_cq_size, attr, entries);
+	DOCA_STEP(rc, p, verbs_cq_attr_set_external_datapath_en, attr, 0);
+	DOCA_STEP(rc, p, verbs_cq_attr_set_entry_size, attr, DOCA_CQ_ENTRY_64);
+	DOCA_STEP(rc, p, verbs_cq_create, p->context, attr, &p->cq);
+	p->call.verbs_cq_attr_destroy(attr);
+	if (rc)
+		return refused(p, rc, "a completion queue", err);
+	p->path = (struct ibv_context){
+		.device = p->ib.context->device,
+		.ops = { .post_send = post_send, .post_recv = post_recv, .poll_cq = poll_cq },
+	};
+	p->verbs_cq = (struct ibv_cq){ .context = &p->path, .cq_context = p };
+	p->ib.cq = &p->verbs_cq;
 	return 0;
 }
+
+static int open_objects(struct ib_port *port, uint64_t entries, struct error *err)
+{
+	struct dv_port *p = dv_port_of(port);
+	int rc = open_context(p, err);
+
+	if (!rc && p->hints.size)
+		rc = dv_cc_open(p, err);
+	return rc ? rc : open_cq(p, (uint32_t)entries, err);
+}
+
+static void close_objects(struct ib_port *port)
+{
+	struct dv_port *p = dv_port_of(port);
+
+	if (p->cq)
+		ib_kept(port, DOCA(p, verbs_cq_destroy, p->cq), p->failed, "a completion queue");
+	dv_cc_close(p);
+	if (p->pd)
+		ib_kept(port, DOCA(p, verbs_pd_destroy, p->pd), p->failed, "a protection domain");
+	if (p->context)
+		ib_kept(port, DOCA(p, verbs_context_destroy, p->context), p->failed, "a context");
+	if (p->opened)
+		port->context = p->opened;
+}
+
+static const struct ib_calls dv_calls = {
+	.open = open_objects,
+	.close = close_objects,
+	.name = dv_name,
+	.create_qp = dv_qp_create,
+	.modify_qp = dv_qp_modify,
+	.query_qp = dv_qp_query,
+	.destroy_qp = dv_qp_destroy,
+};
+
+/* --- the driver --- */
 
 /* Beside the executable, else on the loader's path. */
 static int check_plugin(const struct spec *spec, struct error *err)
@@ -117,39 +189,70 @@ static int check_plugin(const struct spec *spec, struct error *err)
 			"come with this version: use --engine cpu",
 			path);
 	dlclose(plugin);
-	return 0;
+	return error_set(err, -ENOSYS,
+			 "--engine gpunetio: this version of fabperf does not use %s yet: use --engine cpu", PLUGIN);
 }
 
 static int dv_open(const struct port_conf *conf, struct port **ret, struct error *err)
 {
-	void *library[LIBRARIES] = { NULL };
-	int rc = check_hints(conf->spec, err);
+	struct doca_calls call = { 0 };
+	struct cc_hints hints = { .size = 0 };
+	struct dv_port *p;
+	int rc = dv_cc_check(conf->spec, &hints, err);
 
-	(void)ret;
 	if (!rc)
 		rc = check_plugin(conf->spec, err);
-	for (int i = 0; !rc && i < LIBRARIES; i++)
-		rc = open_library(&libraries[i], &library[i], err);
 	if (!rc)
-		rc = find_all(library[LIBRARIES - 1], err);
-	if (!rc)
-		rc = error_set(
-			err, -ENOSYS,
-			"DOCA's libraries are here, but this version of fabperf does not send over them yet: use -r "
-			"ibv, which drives the same device");
-	for (int i = LIBRARIES - 1; i >= 0; i--)
-		if (library[i])
-			dlclose(library[i]);
-	return rc;
+		rc = dv_library_open(hints.size != 0, &call, err);
+	if (rc)
+		return rc;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return error_set(err, -ENOMEM, "no memory for an RDMA port");
+	p->ib.port.drv = &driver_dv;
+	p->ib.calls = &dv_calls;
+	p->call = call;
+	p->hints = hints;
+	return ib_open_port(&p->ib, conf, ret, err);
 }
 
-/* No port of it is ever open, so nothing else is ever asked. */
+static void dv_facts(const struct port *port, struct facts *ret)
+{
+	const struct dv_port *p = (const struct dv_port *)port;
+
+	ib_port_facts(port, ret);
+	if (p->call.version_runtime)
+		facts_add(ret, "docaVersion", "DOCA", "%s", p->call.version_runtime());
+	if (p->cc_group)
+		facts_add(ret, "ccGroup", "Congestion control hints", "%llu bytes of vendor %llu in format %llu",
+			  (unsigned long long)p->hints.size, (unsigned long long)p->hints.vendor,
+			  (unsigned long long)p->hints.format);
+}
+
 const struct driver driver_dv = {
 	.name = "dv",
 	.kind = DRIVER_DV,
 	.has_device = ib_dev_exists,
+	.message_max = ib_dev_message,
 	.open = dv_open,
-	.reg = driver_no_reg,
-	.unreg = driver_no_unreg,
-	.wait = driver_no_wait,
+	.caps = ib_caps,
+	.facts = dv_facts,
+	.close = ib_close,
+	.reg = ib_mem_reg,
+	.unreg = ib_mem_unreg,
+	.ep_open = ib_ep_open,
+	.ep_addr = ib_ep_addr,
+	.ep_offer = ib_ep_offer,
+	.ep_connect = ib_ep_connect,
+	.ep_close = ib_ep_close,
+	.ep_cut = ib_ep_cut,
+	.prepare = ib_ring_prepare,
+	.tx_slot = ib_ep_tx_slot,
+	.rx_slot = ib_ep_rx_slot,
+	.post = ib_ring_post,
+	.post_rx = ib_ring_post_rx,
+	.finish = driver_no_half,
+	.poll = ib_port_poll,
+	.wait = ib_port_wait,
+	.counters = ib_ep_counters,
 };

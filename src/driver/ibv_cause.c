@@ -34,6 +34,11 @@ static const struct cause {
 	{ "ibv_query_ece", EOPNOTSUPP, "leave out --use_ece" },
 	{ "ibv_set_ece", EINVAL, "another vendor's, or not known to its firmware: leave out --use_ece" },
 	{ "ibv_modify_qp", EINVAL, "it does not take a value: see --mtu, --gid_index, --pkey_index, --max_rd_atomic" },
+	{ "doca_verbs_cq_create*", EINVAL, "more entries than it takes: lower --tx_depth, --rx_depth or --qps" },
+	{ "doca_verbs_qp_create*", EINVAL, "beyond its limits: lower --tx_depth, --rx_depth or --inline_size" },
+	{ "doca_verbs_qp_modify*", EINVAL, "it does not take a value: see --mtu, --gid_index, --pkey_index" },
+	{ "doca_verbs_cc_group_attr_set_hint*", EINVAL, "the block is longer than it takes, or malformed" },
+	{ "doca_verbs_bridge_post_*", EINVAL, "the queue pair is not ready, or the message is larger than it takes" },
 	{ "ibv_post_*", EINVAL, "the queue pair is not ready, or the message is larger than it takes" },
 	{ "ibv_post_*", ENOMEM, "its empty queue has no room: lower --tx_depth, --rx_depth or --post_batch" },
 	{ "ibv_wr_complete", EINVAL, "the queue pair is not ready, or the message is larger than it takes" },
@@ -76,7 +81,13 @@ static bool fits(const char *pattern, const char *call)
 /* Queues and regions are pinned memory, which counts against the limit. */
 static bool pins(const char *call)
 {
-	return fits("ibv_reg_mr", call) || fits("ibv_create_cq*", call) || fits("ibv_create_qp*", call);
+	static const char *const calls[] = { "ibv_reg_mr", "ibv_create_cq*", "ibv_create_qp*", "doca_verbs_cq_create*",
+					     "doca_verbs_qp_create*" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (fits(calls[i], call))
+			return true;
+	return false;
 }
 
 /* A limit of this process when it is the likely cause; false when there is none. */

@@ -56,7 +56,8 @@ static void route_facts(const struct ib_port *p, const struct ibv_ah_attr *used,
 	if (used->is_global) {
 		facts_add_number(ret, "trafficClass", "Traffic class", used->grh.traffic_class);
 		facts_add_number(ret, "hopLimit", "Hop limit", used->grh.hop_limit);
-		facts_add_number(ret, "flowLabel", "Flow label", used->grh.flow_label);
+		if (p->spec->driver == DRIVER_IBV) /* DOCA does not tell */
+			facts_add_number(ret, "flowLabel", "Flow label", used->grh.flow_label);
 	}
 	not_taken(p->spec, used, ret);
 }

@@ -70,9 +70,9 @@ static int check_side(const struct spec *spec, uint32_t mem, bool active, const 
 {
 	if (mem == MEM_HOST)
 		return 0;
-	if (spec->driver != DRIVER_IBV && spec->driver != DRIVER_AUTO)
-		return error_set(err, -EINVAL, "%s does not go with -r %s: only RDMA verbs (-r ibv) can use it", name,
-				 driver_kind_name(spec->driver));
+	if (spec->driver != DRIVER_IBV && spec->driver != DRIVER_DV && spec->driver != DRIVER_AUTO)
+		return error_set(err, -EINVAL, "%s does not go with -r %s: only RDMA verbs (-r ibv, -r dv) can use it",
+				 name, driver_kind_name(spec->driver));
 	if (is_watched(spec))
 		return error_set(err, -EINVAL,
 				 "%s does not go with the latency of -v write: the CPU cannot see the write arrive "

@@ -212,7 +212,7 @@ const struct option_row option_rows[] = {
 	  FIELD(spec.traffic_class), .min = 0, .max = 255, .def = "0", .unit = "", .metavar = "N", IBV,
 	  .group = rdma, .help = "Traffic class: four times the DSCP plus the ECN bits" },
 	{ .key = "flow_label", .json = "flowLabel", .type = OPTION_INT, .flags = WIRE | AUTO,
-	  FIELD(spec.flow_label), .min = 0, .max = 1048575, .def = "auto", .unit = "", .metavar = "N", IBV,
+	  FIELD(spec.flow_label), .min = 0, .max = 1048575, .def = "auto", .unit = "", .metavar = "N", IBV_ONLY,
 	  .group = rdma, .help = "Flow label; auto: the driver's choice" },
 	{ .key = "hop_limit", .json = "hopLimit", .type = OPTION_INT, .flags = WIRE, FIELD(spec.hop_limit),
 	  .min = 1, .max = 255, .def = "64", .unit = "hops", .metavar = "N", IBV, .group = rdma, .help = "Hop limit" },

@@ -274,7 +274,9 @@ static void resolve_events(struct spec *spec)
 /* Both sides use the same number, so that one option repeats the run. */
 static void resolve_psn(struct spec *spec, uint32_t lot)
 {
-	if (spec->start_psn == SPEC_AUTO && spec->driver == DRIVER_IBV && spec->rdma_cm != CHOICE_ON)
+	const bool verbs = spec->driver == DRIVER_IBV || spec->driver == DRIVER_DV;
+
+	if (spec->start_psn == SPEC_AUTO && verbs && spec->rdma_cm != CHOICE_ON)
 		spec->start_psn = lot & 0xffffff;
 }
 

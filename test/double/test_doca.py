@@ -44,8 +44,8 @@ def test_library_broken(refused, doca):
 
 
 def test_library_old(refused, doca):
-    doca('common', 'verbs', symbols='doca_verbs_bridge_verbs_context_import')
-    refused(WRITE, 'doca_verbs_pd_create', 'newer doca-sdk-verbs')
+    doca('common', 'verbs', symbols='doca_verbs_bridge_verbs_context_create')
+    refused(WRITE, 'doca_verbs_bridge_get_ibv_ctx', 'newer doca-sdk-verbs')
 
 
 @pytest.mark.parametrize('words, parts', [
