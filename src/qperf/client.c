@@ -31,7 +31,7 @@ static void warn(const struct client *c)
 
 	if (c->test->family == FAMILY_CONTROL)
 		return;
-	line->used |= c->test->uses;
+	line->used |= c->test->uses | PARAM_BIT(PARAM_STREAMS); /* which is refused, not warned of */
 	for (int id = 0; id < PARAMS; id++)
 		if ((given & ~line->used) & PARAM_BIT(id))
 			fprintf(c->output->results, "warning: %s set but not used in test %s\n", line->spelled[id],
@@ -92,6 +92,8 @@ static const char *ours_only(const struct client *c)
 {
 	if (!strncmp(c->test->name, "xrc_", 4))
 		return "XRC";
+	if (c->loc.streams > 1)
+		return "--streams";
 	if (c->loc.time_ns % SECOND_NS)
 		return "-t with a fraction of a second";
 	if (c->loc.flip && (c->test->uses & PARAM_BIT(PARAM_FLIP)))
@@ -244,6 +246,28 @@ static int run_test(struct client *c, struct error *err)
 		return run_quit(c, err);
 	rc = check_server(c, err);
 	return rc ? rc : run_measured(c, err);
+}
+
+int qperf_client_check(const struct qperf_line *line, unsigned test, struct error *err)
+{
+	const bool uses = qperf_tests[test].uses & PARAM_BIT(PARAM_STREAMS);
+	double most = line->loc.streams;
+
+	for (unsigned i = 0; i < line->loops; i++)
+		if (qperf_options[line->loop[i].option].param == PARAM_STREAMS && line->loop[i].last > most)
+			most = line->loop[i].last;
+	if (most <= 1 || qperf_tests[test].family == FAMILY_CONTROL)
+		return 0;
+	if (!uses)
+		return error_set(err, -EINVAL,
+				 "--streams: %s has one: several have tcp_bw, udp_bw, sctp_bw, sdp_bw and rds_bw; put "
+				 "--streams 1 before others",
+				 qperf_tests[test].name);
+	if (most > STREAMS_MAX)
+		return error_set(err, -EINVAL, "-oo streams: at most %u", STREAMS_MAX);
+	if (line->loc.no_msgs)
+		return error_set(err, -EINVAL, "--streams and -n exclude each other: several streams run for a time");
+	return 0;
 }
 
 int qperf_client_test(struct qperf_line *line, unsigned test, const struct qperf_output *output, struct error *err)

@@ -63,6 +63,7 @@ void qperf_show_json(FILE *to, const struct qperf_outcome *o)
 	qperf_figure(&o->here, &o->there, &f);
 	put(object, "test", json_string(o->test->name));
 	put(object, "msgSize", json_integer(o->loc->msg_size));
+	put(object, "streams", json_integer(o->loc->streams > 1 ? o->loc->streams : 1));
 	put(object, "sendBytesPerSec", f.send_bw > 0 ? json_real(f.send_bw) : json_null());
 	put(object, "recvBytesPerSec", f.recv_bw > 0 ? json_real(f.recv_bw) : json_null());
 	put(object, "messagesPerSec", json_real(f.rate));

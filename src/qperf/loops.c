@@ -9,24 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK      (256u << 10) /* a stream's receiver takes up to so much at once */
-#define LOST_NS    100000000LL /* a datagram without an answer for so long is lost */
-#define STREAM_MAX (1u << 30)
-#define QUIET_NS   500000000LL /* by count: nothing has come for so long, the rest is lost */
-#define WIDE       8u /* bytes of a datagram's number where there is room, */
-#define NARROW     4u /* else these; in smaller ones one */
-
-struct loop {
-	struct qperf_run *run;
-	int fd, flags;
-	uint8_t *buf;
-	uint32_t size; /* bytes a message */
-	uint64_t limit; /* messages; UINT64_MAX: by time */
-	int failure; /* errno of the last datagram that was not sent */
-};
+#define CHUNK    (256u << 10) /* a stream's receiver takes up to so much at once */
+#define LOST_NS  100000000LL /* a datagram without an answer for so long is lost */
+#define QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
+#define WIDE     8u /* bytes of a datagram's number where there is room, */
+#define NARROW   4u /* else these; in smaller ones one */
 
 /* A call got nothing: 0 when that may pass, else the test is over. */
-static bool passes(struct loop *l)
+static bool passes(struct qperf_stream *l)
 {
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || (l->run->test->family == FAMILY_RDS);
 }
@@ -41,13 +31,13 @@ static void access_data(const uint8_t *data, size_t len)
 }
 
 /* The other end has closed: it has ended, or it has died, which the control connection will tell. */
-static void closed(struct loop *l)
+static void closed(struct qperf_stream *l)
 {
 	l->run->over = true;
 	qperf_stat_end(&l->run->stat, l->run->clock);
 }
 
-static bool is_datagram(const struct loop *l)
+static bool is_datagram(const struct qperf_stream *l)
 {
 	return l->run->test->family == FAMILY_UDP || l->run->test->family == FAMILY_RDS;
 }
@@ -55,7 +45,7 @@ static bool is_datagram(const struct loop *l)
 /* --- streams --- */
 
 /* Sends or receives the rest of one message: false when the test is over before. */
-static bool whole_send(struct loop *l)
+static bool whole_send(struct qperf_stream *l)
 {
 	size_t done = 0;
 
@@ -75,7 +65,7 @@ static bool whole_send(struct loop *l)
 	return true;
 }
 
-static bool whole_recv(struct loop *l)
+static bool whole_recv(struct qperf_stream *l)
 {
 	size_t done = 0;
 
@@ -95,13 +85,13 @@ static bool whole_recv(struct loop *l)
 	return true;
 }
 
-static void stream_send(struct loop *l)
+static void stream_send(struct qperf_stream *l)
 {
 	while (l->run->stat.send.msgs < l->limit && whole_send(l))
 		;
 }
 
-static void stream_recv(struct loop *l)
+static void stream_recv(struct qperf_stream *l)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 	const size_t chunk = l->size > CHUNK ? l->size : CHUNK;
@@ -122,7 +112,7 @@ static void stream_recv(struct loop *l)
 	}
 }
 
-static void stream_pingpong(struct loop *l)
+static void stream_pingpong(struct qperf_stream *l)
 {
 	const bool first = qperf_run_sends(l->run);
 	struct hist *hist = l->run->hist;
@@ -147,18 +137,18 @@ static void stream_pingpong(struct loop *l)
 
 /* --- datagrams --- */
 
-static uint32_t number_bytes(const struct loop *l)
+static uint32_t number_bytes(const struct qperf_stream *l)
 {
 	return l->size >= WIDE ? WIDE : l->size >= NARROW ? NARROW : 1;
 }
 
-static void put_number(struct loop *l, uint64_t number)
+static void put_number(struct qperf_stream *l, uint64_t number)
 {
 	memcpy(l->buf, &number, number_bytes(l));
 }
 
 /* The number that arrived, widened by what is expected. */
-static uint64_t get_number(const struct loop *l, uint64_t expected)
+static uint64_t get_number(const struct qperf_stream *l, uint64_t expected)
 {
 	const uint64_t wrap = number_bytes(l) == WIDE ? 0 : UINT64_C(1) << 8 * number_bytes(l);
 	uint64_t number = 0, near;
@@ -174,7 +164,7 @@ static uint64_t get_number(const struct loop *l, uint64_t expected)
 	return near;
 }
 
-static void count_send(struct loop *l, ssize_t n)
+static void count_send(struct qperf_stream *l, ssize_t n)
 {
 	struct qperf_count *count = &l->run->stat.send;
 
@@ -187,7 +177,7 @@ static void count_send(struct loop *l, ssize_t n)
 	count->msgs++;
 }
 
-static void datagram_send(struct loop *l)
+static void datagram_send(struct qperf_stream *l)
 {
 	struct qperf_count *count = &l->run->stat.send;
 
@@ -198,7 +188,7 @@ static void datagram_send(struct loop *l)
 }
 
 /* One that arrived: counted unless it is a second copy. */
-static void take_datagram(struct loop *l, struct seq *seq, size_t len)
+static void take_datagram(struct qperf_stream *l, struct seq *seq, size_t len)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 
@@ -211,7 +201,7 @@ static void take_datagram(struct loop *l, struct seq *seq, size_t len)
 		access_data(l->buf, len);
 }
 
-static void datagram_recv(struct loop *l)
+static void datagram_recv(struct qperf_stream *l)
 {
 	struct seq *seq = l->run->ours && l->size >= NARROW ? calloc(1, sizeof(*seq)) : NULL;
 	int64_t heard = clock_now(l->run->clock);
@@ -237,7 +227,7 @@ static void datagram_recv(struct loop *l)
 }
 
 /* The answer to the datagram of that number: false when it is lost or the test is over. */
-static bool await_answer(struct loop *l, uint64_t number, int64_t until)
+static bool await_answer(struct qperf_stream *l, uint64_t number, int64_t until)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 
@@ -255,7 +245,7 @@ static bool await_answer(struct loop *l, uint64_t number, int64_t until)
 	return false;
 }
 
-static void ping(struct loop *l)
+static void ping(struct qperf_stream *l)
 {
 	uint64_t lost = 0;
 
@@ -273,7 +263,7 @@ static void ping(struct loop *l)
 }
 
 /* Each message that comes goes back as it is; by count until nothing comes any more. */
-static void pong(struct loop *l)
+static void pong(struct qperf_stream *l)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 	int64_t heard = clock_now(l->run->clock);
@@ -297,7 +287,7 @@ static void pong(struct loop *l)
 
 /* --- all --- */
 
-static void carry(struct loop *l)
+static void carry(struct qperf_stream *l)
 {
 	const bool sends = qperf_run_sends(l->run);
 
@@ -316,18 +306,8 @@ static void carry(struct loop *l)
 		(sends ? stream_send : stream_recv)(l);
 }
 
-static int check_size(const struct qperf_run *run, struct error *err)
-{
-	const uint32_t most = run->test->family == FAMILY_UDP ? 65507 : STREAM_MAX;
-
-	if (run->params.msg_size < 1 || run->params.msg_size > most)
-		return error_set(err, -EMSGSIZE, "-m %u: a message of %s has 1 to %u bytes", run->params.msg_size,
-				 run->test->name, most);
-	return 0;
-}
-
 /* A server whose client is to send first must know whom to talk to before it can send to it. */
-static bool greet(struct loop *l)
+static bool greet(struct qperf_stream *l)
 {
 	if (l->run->test->family != FAMILY_UDP)
 		return true;
@@ -336,32 +316,33 @@ static bool greet(struct loop *l)
 	return qperf_udp_meet(l->run, l->fd) && (!qperf_run_sends(l->run) || recv(l->fd, l->buf, l->size, 0) >= 0);
 }
 
-static int carry_over(struct loop *l, struct error *err)
+void qperf_stream_carry(struct qperf_stream *stream)
 {
-	int rc = qperf_run_begin(l->run, err);
-
-	if (rc == 0 && greet(l))
-		carry(l);
-	qperf_run_end(l->run);
-	if (rc == 0 && l->failure && !l->run->stat.send.msgs)
-		rc = error_sys(err, -l->failure, "%s: no message could be sent", l->run->test->name);
-	return rc ? rc : err->code;
+	if (greet(stream))
+		carry(stream);
 }
 
-int qperf_socket_test(struct qperf_run *run, struct error *err)
+int qperf_stream_open(struct qperf_stream *stream, struct qperf_run *run, struct error *err)
 {
 	const uint64_t most = run->params.no_msgs;
-	struct loop l = { .run = run, .flags = run->poll ? MSG_DONTWAIT : 0, .size = run->params.msg_size };
-	int rc = check_size(run, err);
+	int rc;
 
-	if (rc == 0)
-		rc = qperf_socket_open(run, &l.fd, err);
+	*stream = (struct qperf_stream){ .run = run,
+					 .flags = run->poll ? MSG_DONTWAIT : 0,
+					 .size = run->params.msg_size };
+	rc = qperf_socket_open(run, &stream->fd, err);
 	if (rc)
 		return rc;
-	l.limit = most ? most : UINT64_MAX;
-	l.buf = calloc(1, l.size > CHUNK ? l.size : CHUNK);
-	rc = l.buf ? carry_over(&l, err) : error_set(err, -ENOMEM, "no memory for a message of %u bytes", l.size);
-	close(l.fd);
-	free(l.buf);
-	return rc;
+	stream->limit = most ? most : UINT64_MAX;
+	stream->buf = calloc(1, stream->size > CHUNK ? stream->size : CHUNK);
+	if (stream->buf)
+		return 0;
+	close(stream->fd);
+	return error_set(err, -ENOMEM, "no memory for a message of %u bytes", stream->size);
+}
+
+void qperf_stream_close(struct qperf_stream *stream)
+{
+	close(stream->fd);
+	free(stream->buf);
 }

@@ -99,7 +99,7 @@ int qperf_option_named(const char *name)
 
 		if (option->effect != SETS || option->fixed || qperf_params[option->param].type == TYPE_TEXT)
 			continue;
-		if (!strcmp(option->name + 2, name) || !strcmp(option->letters + 1, name))
+		if (!strcmp(option->name + 2, name) || (option->letters && !strcmp(option->letters + 1, name)))
 			return i;
 	}
 	return -1;
@@ -169,6 +169,8 @@ static int check_number(int param, uint32_t value, const char *text, struct erro
 		return error_set(err, -EINVAL, "bad argument: %.60s: a port is at most %u", text, PORT_MAX);
 	if (param == PARAM_MSG_SIZE && value == 0)
 		return error_set(err, -EINVAL, "bad argument: %.60s: a message has at least a byte", text);
+	if (param == PARAM_STREAMS && (value == 0 || value > STREAMS_MAX))
+		return error_set(err, -EINVAL, "bad argument: %.60s: 1 to %u streams", text, STREAMS_MAX);
 	return 0;
 }
 

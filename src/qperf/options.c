@@ -87,6 +87,8 @@ const struct qperf_option qperf_options[] = {
 	{ "--debug", "-D", SETS_DEBUG, .brief = "Say on stderr what happens", .more = "A client says when a step is done." },
 	{ "--json", NULL, SETS_JSON, .brief = "Results as JSON", .more = "One object a test and line, in fixed units; not known to qperf." },
 	{ "--poll", NULL, SETS_POLL, .brief = "Socket tests poll here", .more = "The client's sockets are asked all the time instead of sleeping; not known to qperf." },
+	{ "--streams", NULL, NUMBER(PARAM_STREAMS), .value = "Count", .brief = "Data connections of a socket bandwidth test",
+	  .more = "1 to 64, each with a thread at both ends, the figures of all together; with -ip on as many ports from that one on. Only between two of these programs; not known to qperf." },
 	{ 0 },
 };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* The table of qperf's parameters, in the order in which its output shows them. */
+/* The table of qperf's parameters, in the order in which its output shows them, and ours behind them. */
 #include "qperf/param.h"
 
 #define AT(field) offsetof(struct qperf_params, field)
@@ -22,4 +22,5 @@ const struct qperf_param qperf_params[PARAMS] = {
 	[PARAM_TIME] = { "time", TYPE_TIME, AT(time) },
 	[PARAM_TIMEOUT] = { "timeout", TYPE_TIME, AT(timeout) },
 	[PARAM_USE_CM] = { "use_cm", TYPE_ON_OFF, AT(use_cm) },
+	[PARAM_STREAMS] = { "streams", TYPE_COUNT, AT(streams) },
 };

@@ -14,6 +14,7 @@ struct qperf_params {
 	char id[QPERF_TEXT], static_rate[QPERF_TEXT];
 	/* not on qperf's wire: only for a server that is ours */
 	uint64_t time_ns; /* exact; time is this in whole seconds, rounded up */
+	uint32_t streams; /* data connections; 0: one */
 };
 
 /* Indices of the table; a set of them is a bit mask. */
@@ -36,9 +37,11 @@ enum qperf_param_id {
 	PARAM_TIME,
 	PARAM_TIMEOUT,
 	PARAM_USE_CM,
+	PARAM_STREAMS,
 	PARAMS
 };
 #define PARAM_BIT(id) (1u << (id))
+#define STREAMS_MAX   64u
 
 /* How a value is read and shown. */
 enum qperf_type { TYPE_COUNT, TYPE_SIZE, TYPE_TIME, TYPE_ON_OFF, TYPE_LEVEL, TYPE_CPU, TYPE_TEXT };

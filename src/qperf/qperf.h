@@ -13,6 +13,8 @@ struct qperf_output {
 	void (*say)(const char *sentence); /* a server's: what went wrong with a client */
 };
 
+/* What of the line does not go with a test, before anything is run. */
+int qperf_client_check(const struct qperf_line *line, unsigned test, struct error *err);
 /* Runs one test of the line and prints its result. 0 or a negative errno; err's sentence is the caller's to print. */
 int qperf_client_test(struct qperf_line *line, unsigned test, const struct qperf_output *output, struct error *err);
 

@@ -82,9 +82,11 @@ bool qperf_run_tick(struct qperf_run *run, int64_t now)
 {
 	if (!run->over && now >= run->end_ns)
 		run->over = true;
-	if (!run->over && qperf_channel_look(run->channel, run->err) < 0)
+	if (run->stop)
+		run->over |= atomic_load_explicit(run->stop, memory_order_relaxed);
+	else if (!run->over && qperf_channel_look(run->channel, run->err) < 0)
 		run->over = true;
-	if (run->over)
+	if (run->over && !run->stop)
 		qperf_stat_end(&run->stat, run->clock);
 	run->look_ns = run->end_ns - now < TICK_NS ? run->end_ns : now + TICK_NS;
 	return run->over;

@@ -7,6 +7,7 @@
 #include "qperf/stat.h"
 #include "qperf/test.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -30,6 +31,7 @@ struct qperf_run {
 	const struct clock *clock;
 	int64_t end_ns, look_ns; /* when it is over; when the clock's tick is to be noticed next */
 	bool over;
+	const atomic_bool *stop; /* one stream of several: says when the test is over; NULL: it finds out itself */
 	timer_t timer;
 	bool has_timer;
 	struct error *err;

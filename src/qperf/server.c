@@ -77,6 +77,8 @@ static int serve_measured(struct service *s, struct error *err)
 
 	if (!run.params.no_msgs && (run.params.time_ns == 0 || run.params.time_ns > INT64_MAX / 2))
 		return error_set(err, -EINVAL, "%s: a test needs a time or a count", run.test->name);
+	if (run.params.streams > STREAMS_MAX)
+		return error_set(err, -EINVAL, "%u streams: at most %u", run.params.streams, STREAMS_MAX);
 	rc = qperf_run_test(&run, err);
 	qperf_stat_pack(&run.stat, run.ours, data);
 	if (rc == 0)

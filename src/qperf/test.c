@@ -9,7 +9,7 @@
 #define ALL    (P(AFFINITY) | P(TIMEOUT))
 #define TIMED  (ALL | P(MSG_SIZE) | P(TIME) | P(NO_MSGS) | P(FLIP))
 #define SOCKET (TIMED | P(PORT) | P(SOCK_BUF_SIZE))
-#define STREAM (SOCKET | P(ACCESS_RECV))
+#define STREAM (SOCKET | P(ACCESS_RECV) | P(STREAMS))
 #define DEVICE (TIMED | P(ID) | P(POLL_MODE) | P(SERVICE_LEVEL) | P(SRC_PATH_BITS) | P(STATIC_RATE))
 #define LINKED (DEVICE | P(MTU_SIZE)) /* UC and RC */
 #define RC     (LINKED | P(USE_CM))

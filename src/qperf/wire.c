@@ -56,6 +56,7 @@ void qperf_request_pack(const struct qperf_request *request, uint8_t ret[REQ_BYT
 	put_text(ret + RATE_AT, request->params.static_rate);
 	put(ret + OURS_AT, OURS, 4);
 	put(ret + OURS_AT + 4, request->params.time_ns, 8);
+	put(ret + OURS_AT + 12, request->params.streams, 4);
 }
 
 static void get_text(struct cursor *from, char ret[QPERF_TEXT])
@@ -101,6 +102,7 @@ int qperf_request_unpack(const uint8_t data[REQ_BYTES], struct qperf_request *re
 	cursor_init(&from, data + OURS_AT, REQ_BYTES - OURS_AT);
 	ret->ours = strnlen(ret->params.static_rate, QPERF_TEXT) < OURS_AT - RATE_AT && cursor_u32(&from) == OURS;
 	ret->params.time_ns = ret->ours ? cursor_u64(&from) : ret->params.time * UINT64_C(1000000000);
+	ret->params.streams = ret->ours ? cursor_u32(&from) : 0;
 	if (ret->test >= QPERF_TESTS)
 		return error_set(err, -EPROTO, "bad request index: %u", ret->test);
 	return 0;

@@ -43,7 +43,7 @@ static int run_test(struct reader *r, const char *name, struct error *err)
 	r->tested = true;
 	r->trailing = false;
 	r->ended = !strcmp(name, "quit");
-	return r->dry ? 0 : run_loops(r, (unsigned)test, 0, err);
+	return r->dry ? qperf_client_check(&r->line, (unsigned)test, err) : run_loops(r, (unsigned)test, 0, err);
 }
 
 static int show_help(struct reader *r, const char *topic, struct error *err)

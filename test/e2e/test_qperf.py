@@ -70,6 +70,10 @@ def rows(text):
     (['h', '-oo', 'm:0:4:*2', 'tcp_lat'], 'must not begin at 0'),
     (['h', '-oo', 'm:1:4:0', 'tcp_lat'], 'must be positive'),
     (['h', 'tcp_lat', '-vu'], '-vu stands behind the last test and would have no effect'),
+    (['h', '--streams', '65', 'tcp_bw'], 'bad argument: 65: 1 to 64 streams'),
+    (['h', '--streams', '2', 'tcp_lat'], '--streams: tcp_lat has one: several have tcp_bw, udp_bw,'),
+    (['h', '-oo', 'streams:1:65:1', 'tcp_bw'], '-oo streams: at most 64'),
+    (['h', '-n', '5', '--streams', '2', 'udp_bw'], '--streams and -n exclude each other'),
     (['--help', 'foo'], 'cannot find help category foo; try: qperf --help categories'),
 ])
 def test_what_is_wrong_is_said_before_anything_runs(run, words, sentence):
@@ -125,6 +129,26 @@ def test_json(qperf):
     lat = latency['latency']
     assert lat['halved'] and lat['minUsec'] <= lat['p50Usec'] <= lat['p99Usec'] <= lat['maxUsec']
     assert stream['latency'] is None and stream['remote']['received']['messages'] > 0
+
+
+def test_several_streams_are_one_figure(qperf):
+    """Each has a port of its own: the third one's is taken by somebody else at last."""
+    result = qperf('--json', '--streams', 3, '-t', 0.3, 'tcp_bw', 'udp_bw', '-f1', 'tcp_bw', 'udp_bw')
+    assert result.rc == 0, result.stdout
+    for line in map(json.loads, result.stdout.splitlines()):
+        sender, receiver = line['local'], line['remote']
+        if sender['received']['bytes']:
+            sender, receiver = receiver, sender
+        lost = receiver['lost'] or 0
+        assert 0 < receiver['received']['bytes'] <= sender['sent']['bytes'] and line['streams'] == 3
+        assert receiver['received']['messages'] + lost <= sender['sent']['messages'] + 3
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.bind(('::', 0))
+        taken.listen()
+        last = taken.getsockname()[1]
+        result = qperf('--streams', 3, '-ip', last - 2, 'tcp_bw')
+    assert result.rc == 1
+    assert last - 2 <= int(re.search(r'unable to bind to data port (\d+)', result.stderr)[1]) <= last
 
 
 def test_loops_nest_and_show_their_values(qperf):

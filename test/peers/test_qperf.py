@@ -132,11 +132,12 @@ def test_conf_is_the_same_but_for_the_version(serve, client):
 def test_a_real_server_is_not_asked_for_what_it_cannot(serve, words):
     port = serve('real')
     time.sleep(0.2)
-    for options in (['-t', '0.5'], ['-n', '10'], ['-f1']):
-        ended = subprocess.run([*words('ours'), '127.0.0.1', '-lp', str(port), *options, 'tcp_lat'],
+    for *options, name in (['-t', '0.5', 'tcp_lat'], ['-n', '10', 'udp_lat'], ['-f1', 'tcp_bw'],
+                           ['--streams', '2', 'tcp_bw']):
+        ended = subprocess.run([*words('ours'), '127.0.0.1', '-lp', str(port), *options, name],
                                capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         assert ended.returncode == 1
-        assert 'the server is qperf 0.4.11, which cannot do that in tcp_lat' in ended.stdout
+        assert f'the server is qperf 0.4.11, which cannot do that in {name}' in ended.stdout
 
 
 def test_a_real_client_that_vanishes_leaves_the_server_serving(serve, client, words):
