@@ -23,25 +23,35 @@ struct client {
 	struct qperf_stat there;
 };
 
+static void warn_of(const struct client *c, const char *option)
+{
+	fprintf(c->output->results, "warning: %s set but not used in test %s\n", option, c->test->name);
+}
+
 /* qperf's own warning of options that the test has no use for. */
 static void warn(const struct client *c)
 {
 	struct qperf_line *line = c->line;
-	const uint32_t given = line->given_loc | line->given_rem;
+	uint32_t idle = line->given_loc | line->given_rem;
 
 	if (c->test->family == FAMILY_CONTROL)
 		return;
 	line->used |= c->test->uses | PARAM_BIT(PARAM_STREAMS); /* which is refused, not warned of */
-	for (int id = 0; id < PARAMS; id++)
-		if ((given & ~line->used) & PARAM_BIT(id))
-			fprintf(c->output->results, "warning: %s set but not used in test %s\n", line->spelled[id],
-				c->test->name);
+	idle &= ~line->used;
+	for (int id = 0; id < PARAMS; id++) {
+		const char *loc = line->spelled_loc[id], *rem = line->spelled_rem[id];
+
+		if (idle & PARAM_BIT(id) && loc)
+			warn_of(c, loc);
+		if (idle & PARAM_BIT(id) && rem && !(loc && !strcmp(loc, rem)))
+			warn_of(c, rem);
+	}
 }
 
 /* A test by count has no time, unless one was given. */
 static void fill(struct qperf_params *params, uint32_t given, const struct qperf_test *test)
 {
-	if (!(given & PARAM_BIT(PARAM_MSG_SIZE)))
+	if (!(given & test->uses & PARAM_BIT(PARAM_MSG_SIZE)))
 		params->msg_size = test->size;
 	if (!(given & PARAM_BIT(PARAM_MTU_SIZE)) && test->family == FAMILY_RDMA)
 		params->mtu_size = MTU_DEFAULT;

@@ -37,7 +37,7 @@ struct qperf_line {
 	struct qperf_params loc, rem;
 	uint32_t given_loc, given_rem; /* parameters that were set: masks of PARAM_BIT */
 	uint32_t used; /* those that some test has used: qperf warns of them no more */
-	const char *spelled[PARAMS]; /* as the option was written */
+	const char *spelled_loc[PARAMS], *spelled_rem[PARAMS]; /* as the option was written, for each side */
 	struct qperf_view view;
 	unsigned loops;
 	struct qperf_loop loop[QPERF_LOOPS];
@@ -85,7 +85,7 @@ int qperf_option_named(const char *name);
 int qperf_option_set(struct qperf_line *line, int option, const char *word, const char *value, struct error *err);
 /* A parameter's value from a text: to its field on the sides of the option. */
 int qperf_param_set(struct qperf_line *line, int option, const char *word, const char *value, struct error *err);
-void qperf_param_number(struct qperf_line *line, int option, uint32_t value);
+void qperf_param_number(struct qperf_line *line, int option, const char *word, uint32_t value);
 
 /* Values (value.c). */
 int qperf_parse_count(const char *word, const char *text, uint32_t *ret, struct error *err);

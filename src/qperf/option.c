@@ -105,6 +105,19 @@ int qperf_option_named(const char *name)
 	return -1;
 }
 
+/* It is known from now on that the option was given, and how. */
+static void give(struct qperf_line *line, const struct qperf_option *option, const char *word)
+{
+	if (option->sides & SIDE_LOC) {
+		line->spelled_loc[option->param] = word;
+		line->given_loc |= PARAM_BIT(option->param);
+	}
+	if (option->sides & SIDE_REM) {
+		line->spelled_rem[option->param] = word;
+		line->given_rem |= PARAM_BIT(option->param);
+	}
+}
+
 static void set_number(struct qperf_params *params, int param, uint32_t value)
 {
 	memcpy((char *)params + qperf_params[param].offset, &value, sizeof(value));
@@ -112,18 +125,15 @@ static void set_number(struct qperf_params *params, int param, uint32_t value)
 		params->time_ns = value * SECOND_NS;
 }
 
-void qperf_param_number(struct qperf_line *line, int option, uint32_t value)
+void qperf_param_number(struct qperf_line *line, int option, const char *word, uint32_t value)
 {
 	const struct qperf_option *o = &qperf_options[option];
 
-	if (o->sides & SIDE_LOC) {
+	if (o->sides & SIDE_LOC)
 		set_number(&line->loc, o->param, value);
-		line->given_loc |= PARAM_BIT(o->param);
-	}
-	if (o->sides & SIDE_REM) {
+	if (o->sides & SIDE_REM)
 		set_number(&line->rem, o->param, value);
-		line->given_rem |= PARAM_BIT(o->param);
-	}
+	give(line, o, word);
 }
 
 static int set_text(struct qperf_line *line, int option, const char *word, const char *value, struct error *err)
@@ -133,19 +143,16 @@ static int set_text(struct qperf_line *line, int option, const char *word, const
 
 	if (strlen(value) >= QPERF_TEXT)
 		return error_set(err, -EINVAL, "%s %.60s...: too long", word, value);
-	if (o->sides & SIDE_LOC) {
+	if (o->sides & SIDE_LOC)
 		snprintf((char *)&line->loc + at, QPERF_TEXT, "%s", value);
-		line->given_loc |= PARAM_BIT(o->param);
-	}
-	if (o->sides & SIDE_REM) {
+	if (o->sides & SIDE_REM)
 		snprintf((char *)&line->rem + at, QPERF_TEXT, "%s", value);
-		line->given_rem |= PARAM_BIT(o->param);
-	}
+	give(line, o, word);
 	return 0;
 }
 
 /* The wire carries whole seconds: a fraction is rounded up there and kept beside it. */
-static int set_time(struct qperf_line *line, int option, const char *value, struct error *err)
+static int set_time(struct qperf_line *line, int option, const char *word, const char *value, struct error *err)
 {
 	const struct qperf_option *o = &qperf_options[option];
 	uint64_t ns;
@@ -155,7 +162,7 @@ static int set_time(struct qperf_line *line, int option, const char *value, stru
 		return rc;
 	if (ns == 0)
 		return error_set(err, -EINVAL, "bad argument: %.60s: more than 0", value);
-	qperf_param_number(line, option, (uint32_t)((ns + SECOND_NS - 1) / SECOND_NS));
+	qperf_param_number(line, option, word, (uint32_t)((ns + SECOND_NS - 1) / SECOND_NS));
 	if (o->param == PARAM_TIME)
 		line->loc.time_ns = line->rem.time_ns = ns;
 	return 0;
@@ -182,11 +189,10 @@ int qperf_param_set(struct qperf_line *line, int option, const char *word, const
 	double bytes;
 	int rc = 0;
 
-	line->spelled[param] = word;
 	if (type == TYPE_TEXT)
 		return set_text(line, option, word, value, err);
 	if (type == TYPE_TIME)
-		return set_time(line, option, value, err);
+		return set_time(line, option, word, value, err);
 	if (type == TYPE_SIZE) {
 		rc = qperf_parse_size(word, value, &bytes, err);
 		number = rc ? 0 : (uint32_t)bytes;
@@ -201,7 +207,7 @@ int qperf_param_set(struct qperf_line *line, int option, const char *word, const
 		number = number != 0;
 	if (type == TYPE_CPU && strcasecmp(value, "any"))
 		number++; /* 0 on the wire: any */
-	qperf_param_number(line, option, number);
+	qperf_param_number(line, option, word, number);
 	return 0;
 }
 

@@ -161,7 +161,7 @@ static int book_received(struct loop *l, bool over)
 {
 	l->received++;
 	if (!over) {
-		if (l->run->params.access_recv)
+		if (l->run->params.access_recv && l->run->test->uses & PARAM_BIT(PARAM_ACCESS_RECV))
 			access_data(l->r);
 		loop_count(&l->stat->recv, l->r->size);
 	}
@@ -175,7 +175,7 @@ int loop_take(struct loop *l, bool over)
 	const int n = ibv_poll_cq(l->r->cq, WCS, wc);
 	int rc = n < 0 ? qperf_rdma_fail(l->err, EIO, "ibv_poll_cq") : 0;
 
-	if (n > (int)l->stat->max_cqes)
+	if (n > (int)l->stat->max_cqes && l->run->test->figure != SHOW_LATENCY) /* as qperf */
 		l->stat->max_cqes = (uint32_t)n;
 	for (int i = 0; i < n && rc == 0; i++) {
 		if (wc[i].status != IBV_WC_SUCCESS)

@@ -10,11 +10,10 @@
 #define TIMED  (ALL | P(MSG_SIZE) | P(TIME) | P(NO_MSGS) | P(FLIP))
 #define SOCKET (TIMED | P(PORT) | P(SOCK_BUF_SIZE))
 #define STREAM (SOCKET | P(ACCESS_RECV) | P(STREAMS))
-#define DEVICE (TIMED | P(ID) | P(POLL_MODE) | P(SERVICE_LEVEL) | P(SRC_PATH_BITS) | P(STATIC_RATE))
-#define LINKED (DEVICE | P(MTU_SIZE)) /* UC and RC */
-#define RC     (LINKED | P(USE_CM))
+#define DEVICE (TIMED | P(ID) | P(POLL_MODE) | P(SERVICE_LEVEL) | P(SRC_PATH_BITS) | P(STATIC_RATE) | P(MTU_SIZE))
+#define RC     (DEVICE | P(USE_CM))
 #define READS  (RC | P(RD_ATOMIC))
-#define BLIND  ~P(POLL_MODE) /* the memory is polled, whatever is asked for */
+#define WORD   (READS & ~P(MSG_SIZE)) /* always 8 bytes */
 
 #define CONTROL(name, purpose, uses)                                                                                   \
 	{                                                                                                              \
@@ -45,28 +44,28 @@ const struct qperf_test qperf_tests[QPERF_TESTS] = {
 	SOCK("udp_lat", "UDP latency", UDP, LATENCY, 1, SOCKET),
 	RDMA("rc_bi_bw", "RC bandwidth in both directions", BW, 64 * KI, RC | P(ACCESS_RECV)),
 	RDMA("rc_bw", "RC streaming bandwidth", BW, 64 * KI, RC | P(ACCESS_RECV)),
-	RDMA("rc_compare_swap_mr", "RC compare-and-swap rate", RATE, 8, READS),
-	RDMA("rc_fetch_add_mr", "RC fetch-and-add rate", RATE, 8, READS),
+	RDMA("rc_compare_swap_mr", "RC compare-and-swap rate", RATE, 8, WORD),
+	RDMA("rc_fetch_add_mr", "RC fetch-and-add rate", RATE, 8, WORD),
 	RDMA("rc_lat", "RC latency", LATENCY, 1, RC),
 	RDMA("rc_rdma_read_bw", "RC read bandwidth", BW, 64 * KI, READS | P(ACCESS_RECV)),
-	RDMA("rc_rdma_read_lat", "RC read: time of a whole operation", LATENCY, 1, READS),
-	RDMA("rc_rdma_write_bw", "RC write bandwidth", BW, 64 * KI, RC | P(ACCESS_RECV)),
+	RDMA("rc_rdma_read_lat", "RC read: time of a whole operation", LATENCY, 1, RC),
+	RDMA("rc_rdma_write_bw", "RC write bandwidth", BW, 64 * KI, RC),
 	RDMA("rc_rdma_write_lat", "RC write latency", LATENCY, 1, RC),
-	RDMA("rc_rdma_write_poll_lat", "RC write latency, memory polled", LATENCY, 1, RC & BLIND),
-	RDMA("uc_bi_bw", "UC bandwidth in both directions", BOTH_BW, 64 * KI, LINKED | P(ACCESS_RECV)),
-	RDMA("uc_bw", "UC streaming bandwidth", BOTH_BW, 64 * KI, LINKED | P(ACCESS_RECV)),
-	RDMA("uc_lat", "UC latency", LATENCY, 1, LINKED),
-	RDMA("uc_rdma_write_bw", "UC write bandwidth", BOTH_BW, 64 * KI, LINKED | P(ACCESS_RECV)),
-	RDMA("uc_rdma_write_lat", "UC write latency", LATENCY, 1, LINKED),
-	RDMA("uc_rdma_write_poll_lat", "UC write latency, memory polled", LATENCY, 1, LINKED & BLIND),
+	RDMA("rc_rdma_write_poll_lat", "RC write latency, memory polled", LATENCY, 1, RC & ~P(POLL_MODE)),
+	RDMA("uc_bi_bw", "UC bandwidth in both directions", BOTH_BW, 64 * KI, DEVICE | P(ACCESS_RECV)),
+	RDMA("uc_bw", "UC streaming bandwidth", BOTH_BW, 64 * KI, DEVICE | P(ACCESS_RECV)),
+	RDMA("uc_lat", "UC latency", LATENCY, 1, DEVICE),
+	RDMA("uc_rdma_write_bw", "UC write bandwidth", BOTH_BW, 64 * KI, DEVICE),
+	RDMA("uc_rdma_write_lat", "UC write latency", LATENCY, 1, DEVICE),
+	RDMA("uc_rdma_write_poll_lat", "UC write latency, memory polled", LATENCY, 1, DEVICE),
 	RDMA("ud_bi_bw", "UD bandwidth in both directions", BOTH_BW, 2 * KI, DEVICE | P(ACCESS_RECV)),
 	RDMA("ud_bw", "UD streaming bandwidth", BOTH_BW, 2 * KI, DEVICE | P(ACCESS_RECV)),
 	RDMA("ud_lat", "UD latency", LATENCY, 1, DEVICE),
 	RDMA("ver_rc_compare_swap", "Check RC compare-and-swap", RATE, 64 * KI, READS),
 	RDMA("ver_rc_fetch_add", "Check RC fetch-and-add", RATE, 64 * KI, READS),
-	RDMA("xrc_bi_bw", "XRC bandwidth in both directions", BW, 64 * KI, LINKED | P(ACCESS_RECV)),
-	RDMA("xrc_bw", "XRC streaming bandwidth", BW, 64 * KI, LINKED | P(ACCESS_RECV)),
-	RDMA("xrc_lat", "XRC latency", LATENCY, 1, LINKED),
+	RDMA("xrc_bi_bw", "XRC bandwidth in both directions", BW, 64 * KI, DEVICE | P(ACCESS_RECV)),
+	RDMA("xrc_bw", "XRC streaming bandwidth", BW, 64 * KI, DEVICE | P(ACCESS_RECV)),
+	RDMA("xrc_lat", "XRC latency", LATENCY, 1, DEVICE),
 };
 /* clang-format on */
 

@@ -27,8 +27,7 @@ static int run_loops(struct reader *r, unsigned test, unsigned depth, struct err
 		return qperf_client_test(&r->line, test, r->output, err);
 	for (double value = loop->first; rc == 0 && value <= loop->last;
 	     value = loop->multiply ? value * loop->step : value + loop->step) {
-		r->line.spelled[qperf_options[loop->option].param] = "-oo";
-		qperf_param_number(&r->line, loop->option, (uint32_t)value);
+		qperf_param_number(&r->line, loop->option, "-oo", (uint32_t)value);
 		rc = run_loops(r, test, depth + 1, err);
 	}
 	return rc;

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from processes import SCALE
+from qperf_rows import shape
 
 TIMEOUT_S = 60 * SCALE
 STREAMS = ['rc_bw', 'rc_rdma_write_bw', 'uc_bw', 'uc_rdma_write_bw', 'ud_bw', 'xrc_bw']
@@ -57,6 +58,11 @@ def rows(text):
     return found
 
 
+def in_pool(calls):
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(*call) for call in calls]]
+
+
 def test_by_count_all_is_counted(serve, ask):
     """Exactly as many as asked for, at both ends, in every test; values of atomics are checked on the way."""
     ended = ask(serve(), '-n', 100, '-m', 1024, '-uu', '-vvs', *ALL)
@@ -76,10 +82,13 @@ def test_what_finds_no_receive_is_lost_and_ends_the_test_all_the_same(serve, ask
 
 
 def test_by_time_every_test_has_a_figure(serve, ask):
-    ended = ask(serve(), '-t', 0.2, '-m', 1024, '-uu', *ALL)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    for name, row in rows(ended.stdout):
-        assert all(value > 0 for value in row.values()) and row, (name, row)
+    def some(names):
+        ended = ask(serve(), '-t', 0.2, '-m', 1024, '-uu', *names)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        for name, row in rows(ended.stdout):
+            assert all(value > 0 for value in row.values()) and row, (name, row)
+
+    in_pool([(some, ALL[part::3]) for part in range(3)])
 
 
 def test_roles_are_exchanged(serve, ask):
@@ -129,27 +138,46 @@ def test_a_device_without_xrc(serve, ask, side):
     assert ended.returncode == 1 and 'RDMA device double0 has no XRC' in ended.stdout + ended.stderr
 
 
-def test_the_real_one_at_the_other_end(serve, ask):
-    """InfiniBand link: the real qperf knows no RoCE without rdma_cm. Halves of the tests, both ways, all at once."""
+@pytest.fixture
+def real():
     if not shutil.which('qperf'):
         pytest.skip('qperf is not installed')
-    words = ['rc_bw', 'rc_rdma_write_bw', 'uc_bw', 'ud_bi_bw', 'rc_lat', 'rc_rdma_write_poll_lat', 'ud_lat', *ALONE]
 
-    def pair(real, some):
-        ended = ask(serve('link=ib', real=real), '-t', 1, '-m', 1024, '-uu', *some, faults='link=ib', real=not real)
+
+THEIRS = [name for name in ALL if not name.startswith('xrc')]
+# Display options, and every other one, plain or for one side: those that a test has no use for are warned of.
+OPTIONS = [['-vv'],
+           [*'-cp1 -i double0 -nr 4 -mt 1K -un -uu -v -ub -sl 1 -ar 1 -sp 0 -sr max -ap 1 -ip 0 -sb 4K'.split(),
+            *'-lsb 8K -rto 6 -lca 1 -e 5'.split()]]
+
+
+def test_the_same_lines_as_the_real_one(serve, ask, real):
+    """Real at both ends and ours at both ends: the same warnings, rows, order and units in each of its tests."""
+    def lines(real, options, names):
+        ended = ask(serve('link=ib', real=real), '-t', 1 if real else 0.2, '-m', 1024, *options, *names,
+                    faults='link=ib', real=real)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return list(shape(ended.stdout))
+
+    sets = [(options, THEIRS[part::3]) for options in OPTIONS for part in range(3)]
+    theirs, own = (in_pool([(lines, real, *some) for some in sets]) for real in (True, False))
+    for some, expected, found in zip(sets, theirs, own):
+        assert found == expected, some
+
+
+def test_the_real_one_at_the_other_end(serve, ask, real):
+    """InfiniBand link: the real qperf knows no RoCE without rdma_cm. Thirds of the tests, both ways, all at once."""
+    def pair(real, names):
+        ended = ask(serve('link=ib', real=real), '-t', 1, '-m', 1024, '-uu', *names, faults='link=ib', real=not real)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         found = rows(ended.stdout)
-        assert [name for name, _ in found] == some
+        assert [name for name, _ in found] == names
         for name, row in found:
             assert all(value > 0 for value in row.values()), (name, row)
 
-    with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(pair, real, words[half::2]) for real in (True, False) for half in (0, 1)]:
-            done.result()
+    in_pool([(pair, real, THEIRS[part::3]) for real in (True, False) for part in range(3)])
 
 
-def test_a_real_server_is_not_asked_for_xrc(serve, ask):
-    if not shutil.which('qperf'):
-        pytest.skip('qperf is not installed')
+def test_a_real_server_is_not_asked_for_xrc(serve, ask, real):
     ended = ask(serve('link=ib', real=True), 'xrc_bw', faults='link=ib')
     assert ended.returncode == 1 and 'XRC: the server is qperf 0.4.11' in ended.stdout

@@ -1,24 +1,25 @@
 """'fabperf qperf' and the real qperf: each against the other's server, and the same rows for the same options."""
 import re
 import shutil
+import socket
+import struct
 import subprocess
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from qperf_rows import KIND, ROW, shape
+
 TIMEOUT_S = 40
-SERVERS = {'real': ['qperf'], 'ours': None}
-PAIRS = [('real', 'ours'), ('ours', 'real'), ('ours', 'ours')]  # server, client
-# What may differ between two runs: figures, and with them the scale of a unit.
-SCALES = {'KB/sec': 'B/sec', 'MB/sec': 'B/sec', 'GB/sec': 'B/sec', 'ns': 's', 'us': 's', 'ms': 's', 'sec': 's',
-          'K/sec': '/sec', 'M/sec': '/sec', 'KB': 'B', 'MB': 'B', 'GB': 'B', 'KiB': 'B', 'MiB': 'B', 'GiB': 'B',
-          'Kb/sec': 'b/sec', 'Mb/sec': 'b/sec', 'Gb/sec': 'b/sec', 'ms/GB': 's/GB', 'sec/GB': 's/GB',
-          'us/GB': 's/GB', 'million': '', '': ''}
-ROW = re.compile(r'    (\S+) *  =  +(\S+) ?(.*)$')
-# Rows that depend on how busy the machine is, and rows that qperf does not have.
-SOMETIMES = re.compile(r'.*(cpus_intr|cpus_iowait|cpus_kernel|cpus_user|errors)$')
-MORE = re.compile(r'latency_|lost_msgs|duplicated_msgs')
+PAIRS = [('real', 'real'), ('real', 'ours'), ('ours', 'real'), ('ours', 'ours')]  # server, client
+TESTS = ['tcp_bw', 'tcp_lat', 'udp_bw', 'udp_lat']
+# Each display option, and every other one, plain or for one side: those that a test has no use for are warned of.
+OPTIONS = [[*some.split(), *TESTS] for some in (
+    '-v', '-vv', '-uu -vvs -vvt -e 5', '-ub -vt -un -vc -e 0',
+    '-T 4 -vs -vu -i x -ar 1 -m 1500 -sb 64K -rsb 32K -lto 6 -lca 1 -ip 0 -mt 1K -nr 2 -sl 1 -cp1 -cm1 -ap 1')]
+OPTIONS += [['-oo', 'm:1:4:*2', '-vvu', '-vvc', 'udp_lat']]
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -59,6 +60,11 @@ def client(words):
     return call
 
 
+def in_pool(calls):
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(*call) for call in calls]]
+
+
 def rows(text):
     """{test: {row: (value, unit)}} of an output."""
     found, name = {}, None
@@ -71,56 +77,103 @@ def rows(text):
     return found
 
 
-def shape(text):
-    """An output without its figures: lines, keys, order and kinds of units."""
-    for line in text.splitlines():
-        match = ROW.match(line)
-        if not match:
-            yield line
-        elif not SOMETIMES.match(match[1]) and not MORE.match(match[1]):
-            unit, _, note = match[3].partition(' ')
-            yield match[1], SCALES.get(unit, unit), bool(note)
+def test_every_pair_completes_every_test(serve, client):
+    """What one end sent the other received, but for what was under way at the end and what UDP lost."""
+    def pair(server, other):
+        found = rows(client(other, serve(server), '-t', 1, '-uu', '-vvs', 'conf', *TESTS))
+        assert list(found) == ['conf', *TESTS]
+        assert ('fabperf' in found['conf']['rem_qperf'][1]) == (server == 'ours')
+        assert found['conf']['rem_qperf'][0].startswith('0.4.11')
+        for name, row in (('tcp_bw', 'bw'), ('udp_bw', 'send_bw'), ('udp_bw', 'recv_bw'), ('tcp_lat', 'latency'),
+                          ('udp_lat', 'latency')):
+            value, unit = found[name][row]
+            assert float(value) > 0 and KIND[unit] == ('time' if row == 'latency' else 'bytes a second')
+        for name in TESTS:
+            counts = {key: int(value[0]) for key, value in found[name].items() if key.endswith('_msgs')}
+            if name.endswith('lat'):
+                assert max(counts.values()) - min(counts.values()) <= 2
+            else:
+                assert 0 < counts['recv_msgs'] <= counts['send_msgs'] + 1
 
-
-@pytest.mark.parametrize('server, other', PAIRS)
-def test_every_pair_completes_every_test(serve, client, server, other):
-    port = serve(server)
-    found = rows(client(other, port, '-t', 1, 'conf', 'tcp_bw', 'tcp_lat', 'udp_bw', 'udp_lat'))
-    assert list(found) == ['conf', 'tcp_bw', 'tcp_lat', 'udp_bw', 'udp_lat']
-    assert found['conf']['rem_qperf'][0].startswith('0.4.11')
-    assert ('fabperf' in found['conf']['rem_qperf'][1]) == (server == 'ours')
-    for name, row in (('tcp_bw', 'bw'), ('udp_bw', 'send_bw'), ('udp_bw', 'recv_bw'), ('tcp_lat', 'latency'),
-                      ('udp_lat', 'latency')):
-        value, unit = found[name][row]
-        assert float(value.replace(',', '')) > 0
-        assert SCALES[unit] == ('s' if row == 'latency' else 'B/sec')
-
-
-@pytest.mark.parametrize('server, other', PAIRS)
-def test_both_ends_agree_on_what_was_carried(serve, client, server, other):
-    """Sums of a stream: what one end sent the other received, but for what was under way at the end."""
-    found = rows(client(other, serve(server), '-t', 1, '-uu', '-vvs', '-m', 4096, 'tcp_bw', 'tcp_lat'))
-    sent, received = (int(found['tcp_bw'][f'{side}_msgs'][0]) for side in ('send', 'recv'))
-    assert 0 < received <= sent + 1 and sent - received < 16384 + received  # both ends' buffers
-    lat = {key: int(value[0]) for key, value in found['tcp_lat'].items() if key.endswith('_msgs')}
-    assert max(lat.values()) - min(lat.values()) <= 2
-
-
-DISPLAY = [('-v', 'tcp_bw'), ('-vv', 'tcp_lat'), ('-uu', '-vvs', '-e', '5', 'udp_lat'), ('-ub', '-vt', 'udp_bw'),
-           ('-un', '-v', '-m', '1500', 'tcp_bw'), ('-vvu', '-sb', '64K', '-ar', '1', '-rto', '4', 'tcp_bw'),
-           ('-i', 'x', '-T', '4', '-vu', 'tcp_lat'), ('-oo', 'm:1:4:*2', '-vu', 'udp_lat')]
+    in_pool([(pair, *some) for some in PAIRS])
 
 
 def test_the_same_options_give_the_same_lines(serve, client):
-    """qperf against its own server, ours against ours, side by side."""
-    ports = {which: serve(which) for which in ('real', 'ours')}
+    """qperf against its own server, ours against ours: warnings, rows, their order, units and precision."""
+    def lines(which, options):
+        return list(shape(client(which, serve(which), '-t', 1 if which == 'real' else 0.2, *options)))
 
-    def both(options):
-        return [client(which, port, '-t', 1, *options) for which, port in ports.items()]
+    theirs, own = (in_pool([(lines, which, options) for options in OPTIONS]) for which in ('real', 'ours'))
+    for options, expected, found in zip(OPTIONS, theirs, own):
+        assert found == expected, options
 
-    for options in DISPLAY:  # one pair at a time: the real server knows only one client at a time
-        theirs, own = both(options)
-        assert list(shape(own)) == list(shape(theirs)), options
+
+# --- a server that says what it is told to: both clients must print the same text ---
+
+def exactly(connection, count):
+    data = b''
+    while len(data) < count:
+        piece = connection.recv(count - len(data))
+        if not piece:
+            raise EOFError
+        data += piece
+    return data
+
+
+def results(size, count, errors):
+    """The server's statistics: one second of a hundred ticks."""
+    end = [1100, 10, 0, 10, 7, 0, 0, 30, 0]
+    counts = [0, 0, 0, size, count, errors, *[0] * 6]
+    return struct.pack('<3I9Q9Q12Q', 2, 100, 17, 1000, *[0] * 8, *end, *counts) + bytes(4)
+
+
+@pytest.fixture
+def says():
+    """says(data) → the port of a server that answers each udp_bw with it."""
+    listening = []
+
+    def serve_one(connection, data):
+        with connection, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            exactly(connection, 200)
+            datagrams.bind(('127.0.0.1', 0))
+            connection.sendall(struct.pack('<I', datagrams.getsockname()[1]) + b'synchronization before test')
+            exactly(connection, 27)
+            connection.sendall(data)
+            exactly(connection, 26)
+
+    def accept(listener, data):
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve_one, args=(connection, data), daemon=True).start()
+
+    def call(data):
+        listening.append(socket.create_server(('127.0.0.1', 0)))
+        threading.Thread(target=accept, args=(listening[-1], data), daemon=True).start()
+        return listening[-1].getsockname()[1]
+
+    yield call
+    for listener in listening:
+        listener.close()
+
+
+def test_numbers_are_the_same_text(says, client):
+    """Scales, rounding that carries, binary sizes, large counts: whatever a server says, in each form."""
+    values = [(1, 1, 0), (999, 999, 0), (1000, 1000, 5), (999600, 999999, 0), (1536, 10 ** 6, 0), (3072, 1234567, 0),
+              (65536, 2 * 10 ** 9, 0), (9994000000, 10 ** 7, 12), (1500 * 10 ** 12, 84569, 0)]
+    forms = [['-vv', '-m', '1'], ['-uu', '-vvs', '-m', '1'], ['-e', '1', '-ub', '-vt'], ['-e', '6', '-vs', '-m', '1']]
+
+    def texts(value, form):
+        port = says(results(*value))
+        pair = in_pool([(client, which, port, '-t', 1, *form, 'udp_bw') for which in ('real', 'ours')])
+        return [[line.split() for line in text.splitlines() if re.match(r'    (recv|rem)_', line)] for text in pair]
+
+    cases = [(value, forms[(number + turn) % len(forms)]) for turn in (0, 1) for number, value in enumerate(values)]
+    with ThreadPoolExecutor(6) as pool:
+        for case, (theirs, own) in zip(cases, pool.map(lambda case: texts(*case), cases)):
+            assert own == theirs and theirs, case
 
 
 def test_conf_is_the_same_but_for_the_version(serve, client):
