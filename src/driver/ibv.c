@@ -84,8 +84,6 @@ static int check_limits(const struct ib_port *p, struct error *err)
 
 static int open_scratch(struct ib_port *p, struct error *err)
 {
-	if (p->spec->transport != TRANSPORT_UD)
-		return 0;
 	errno = 0;
 	p->scratch_mr = ibv_reg_mr(p->pd, p->scratch, sizeof(p->scratch), IBV_ACCESS_LOCAL_WRITE);
 	if (!p->scratch_mr)
@@ -109,11 +107,27 @@ void ib_close(struct port *port)
 		ib_kept(p, ibv_dereg_mr(p->scratch_mr), "ibv_dereg_mr", "a memory region");
 	ib_tph_close(p);
 	ib_xrc_close(p);
+	ib_dc_close(p);
 	p->calls->close(p);
 	if (p->context)
 		ib_dev_close(p, p->context);
 	free(p->eps);
 	free(p);
+}
+
+/* What only one of the transports needs. */
+static int open_transport(struct ib_port *p, struct error *err)
+{
+	switch (p->spec->transport) {
+	case TRANSPORT_XRC:
+		return ib_xrc_open(p, err);
+	case TRANSPORT_DC:
+		return ib_dc_open(p, err);
+	case TRANSPORT_UD:
+		return open_scratch(p, err);
+	default:
+		return 0;
+	}
 }
 
 static int open_all(struct ib_port *p, struct error *err)
@@ -126,12 +140,10 @@ static int open_all(struct ib_port *p, struct error *err)
 		rc = ib_gid_setup(p, err);
 	if (!rc)
 		rc = p->calls->open(p, cq_entries(p), err);
-	if (!rc && p->spec->transport == TRANSPORT_XRC)
-		rc = ib_xrc_open(p, err);
+	if (!rc)
+		rc = open_transport(p, err);
 	if (!rc)
 		rc = ib_qp_probe(p, err);
-	if (!rc)
-		rc = open_scratch(p, err);
 	if (!rc && p->spec->ph)
 		rc = ib_tph_open(p, err);
 	if (!rc && p->spec->rdma_cm == CHOICE_ON)

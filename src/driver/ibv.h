@@ -60,7 +60,7 @@ struct ib_addr {
 	uint32_t gid_index;
 	uint32_t qpn, psn, qkey;
 	uint32_t rkey, rx_slots, stride;
-	uint32_t target_qpn, srqn; /* -c XRC: where messages go; others: qpn, 0 */
+	uint32_t target_qpn, srqn; /* -c XRC and DC: where messages go; others: qpn, 0 */
 	struct ib_ece ece; /* --use_ece: offered, or answered */
 	uint64_t rx_addr; /* of slot 0 */
 	char device[SPEC_NAME]; /* for sentences */
@@ -115,11 +115,12 @@ struct ib_port {
 	struct ibv_port_attr attr;
 	struct ibv_gid_entry gid;
 	bool grh; /* packets carry a global routing header: always on Ethernet */
-	struct ibv_ah *ah; /* UD: towards the one peer */
+	struct ibv_ah *ah; /* UD, DC: towards the one peer */
 	struct ib_addr ah_peer;
 	struct ibv_mr *scratch_mr;
 	uint8_t scratch[64]; /* headers of received datagrams, never read */
 	struct ibv_xrcd *xrcd; /* -c XRC only */
+	struct ib_dc *dc; /* -c DC only */
 	struct ib_tph *tph; /* --ph only */
 	struct ib_cm *cm; /* rdma_cm only */
 };
@@ -146,6 +147,8 @@ struct ib_ep {
 	uint32_t rx_slot; /* where the next message arrives */
 	uint32_t rx_bytes; /* byte_len of a good message */
 	ib_emitter *emit; /* ibv_wr_* */
+	ib_emitter *emit_body; /* of XRC and DC, before they add where it goes */
+	struct mlx5dv_qp_ex *dci; /* -c DC only */
 	uint64_t bad; /* messages of a wrong length */
 	struct ib_refused tx_refused, rx_refused;
 	/* cold */
@@ -154,8 +157,8 @@ struct ib_ep {
 	struct ep_conf conf;
 	struct ib_addr own, peer;
 	bool connected;
-	struct ibv_qp *target; /* -c XRC: where the peer's messages arrive; qp only sends */
-	struct ibv_srq *srq; /* -c XRC: its receives */
+	struct ibv_qp *target; /* -c XRC and DC: where the peer's messages arrive; qp only sends */
+	struct ibv_srq *srq; /* its receives */
 	bool answers; /* --use_ece: the peer made the offer */
 	enum ibv_mtu mtu; /* of the path */
 	uint8_t rd_atomic; /* reads and atomics under way, both ends considered */
@@ -251,13 +254,15 @@ enum ibv_qp_type ib_qp_kind(const struct spec *spec);
 int ib_qp_probe(struct ib_port *p, struct error *err); /* chooses posting interface and inline size */
 void ib_qp_destroy(struct ib_port *p, struct ibv_qp *qp);
 int ib_qp_open(struct ib_ep *ep, struct error *err); /* creates it, state INIT; RESET when ECE comes first */
+void ib_qp_close(struct ib_ep *ep); /* and its target and receives */
 
 /* --- ibv_state.c: their states --- */
 
 int ib_qp_init(struct ib_ep *ep, struct error *err); /* RESET → INIT */
 int ib_qp_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err); /* INIT → RTR → RTS */
 uint32_t ib_qp_key(const struct ib_port *p); /* of UD endpoints */
-int ib_qp_ready_ud(struct ib_ep *ep, struct error *err); /* address handle, INIT → RTR → RTS */
+int ib_qp_ready_ah(struct ib_ep *ep, struct error *err); /* address handle, INIT → RTR → RTS */
+int ib_qp_ready_target(struct ib_ep *ep, struct error *err); /* -c DC: the target INIT → RTR, without a peer */
 void ib_path_knobs(const struct ib_port *p,
 		   struct ibv_ah_attr *path); /* service level, traffic class ... of the test */
 uint32_t ib_access(const struct spec *spec); /* of the memory and the queue pair */
@@ -279,7 +284,15 @@ void ib_tph_facts(const struct ib_port *p, struct facts *ret);
 int ib_xrc_open(struct ib_port *p, struct error *err);
 void ib_xrc_close(struct ib_port *p);
 int ib_xrc_ep_open(struct ib_ep *ep, struct error *err);
-void ib_xrc_ep_close(struct ib_ep *ep);
+
+/* --- ibv_dc.c: dynamically connected transport --- */
+
+int ib_dc_open(struct ib_port *p, struct error *err);
+void ib_dc_close(struct ib_port *p);
+struct ibv_qp *ib_dc_create(const struct ib_port *p, struct ibv_qp_init_attr_ex *init); /* NULL with errno */
+int ib_dc_ep_open(struct ib_ep *ep, struct error *err);
+void ib_dc_emit(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr);
+void ib_dc_facts(const struct ib_ep *ep, struct facts *ret);
 
 /* --- ibv_ece.c: enhanced connection establishment, between RESET and INIT --- */
 
@@ -289,7 +302,9 @@ int ib_ece_answer(struct ib_ep *ep,
 int ib_ece_accept(struct ib_ep *ep, struct error *err); /* takes ep->peer's answer, to INIT, and checks it */
 void ib_ece_facts(const struct ib_ep *ep, struct facts *ret);
 
-/* --- ibv_direct.c: data direct --- */
+/* --- ibv_mlx5.c, ibv_direct.c: libmlx5; data direct --- */
+
+void *ib_mlx5_find(const char *name); /* NULL: no such library or function */
 
 #define IB_DIRECT_ACCESS 1 /* mlx5dv_reg_dmabuf_mr: over that path */
 struct ib_direct {

@@ -1,8 +1,9 @@
-/* libibverbs' calls for the queues and queue pairs of a port: what another library can do in their place. */
+/* libibverbs' calls (and for DC libmlx5's) for the queues and queue pairs of a port: what another library can do in their place. */
 #include "driver/ibv.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 static int refused(const struct ib_port *p, const char *call, const char *what, struct error *err)
 {
@@ -40,13 +41,12 @@ static void verbs_close(struct ib_port *p)
 
 static const char *verbs_name(const struct ib_port *p, const char *call)
 {
-	(void)p;
-	return call;
+	return p->dc && strncmp(call, "ibv_create_qp", strlen("ibv_create_qp")) == 0 ? "mlx5dv_create_qp" : call;
 }
 
 static struct ibv_qp *verbs_create_qp(struct ib_port *p, struct ibv_qp_init_attr_ex *init)
 {
-	return ibv_create_qp_ex(p->context, init);
+	return p->dc ? ib_dc_create(p, init) : ibv_create_qp_ex(p->context, init);
 }
 
 static int verbs_modify_qp(struct ib_ep *ep, struct ibv_qp_attr *attr, int mask)

@@ -24,6 +24,9 @@ static const struct cause {
 	{ "ibv_create_cq*", EINVAL, "more entries than it takes: lower --tx_depth, --rx_depth or --qps" },
 	{ "ibv_create_qp*", EINVAL, "beyond its limits: lower --tx_depth, --rx_depth or --inline_size" },
 	{ "ibv_create_qp*", ENOSPC, "it has no queue pair left, other programs' included: lower --qps" },
+	{ "mlx5dv_create_qp", EOPNOTSUPP, "its firmware, port or kernel has no DC: use -c RC" },
+	{ "mlx5dv_create_qp", EINVAL, "beyond its limits: lower --tx_depth or --inline_size; or it has no DC" },
+	{ "mlx5dv_create_qp", ENOSPC, "it has no queue pair left, other programs' included: lower --qps" },
 	{ "ibv_create_ah", EINVAL, "no path from this GID to the peer's: see --gid_index" },
 	{ "ibv_alloc_null_mr", EOPNOTSUPP, "the device has no null memory regions: use -M host" },
 	{ "ibv_alloc_dm", ENOMEM, "other programs use the device's own memory, too: give a smaller --working_set" },
@@ -81,7 +84,8 @@ static bool fits(const char *pattern, const char *call)
 /* Queues and regions are pinned memory, which counts against the limit. */
 static bool pins(const char *call)
 {
-	static const char *const calls[] = { "ibv_reg_mr", "ibv_create_cq*", "ibv_create_qp*", "doca_verbs_cq_create*",
+	static const char *const calls[] = { "ibv_reg_mr",           "ibv_create_cq*",   "ibv_create_qp*",
+					     "ibv_create_srq*",      "mlx5dv_create_qp", "doca_verbs_cq_create*",
 					     "doca_verbs_qp_create*" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)

@@ -257,7 +257,7 @@ static int connect_ud(struct ib_ep *ep, struct rdma_cm_id *id, int64_t deadline_
 	ep->peer.qpn = event->param.ud.qp_num;
 	ep->peer.qkey = event->param.ud.qkey;
 	ib_cm_ack(p, event);
-	return ib_qp_ready_ud(ep, err);
+	return ib_qp_ready_ah(ep, err);
 }
 
 static int connect_active(struct ib_ep *ep, int64_t deadline_ns, struct error *err)
@@ -298,7 +298,7 @@ static int accept_request(struct ib_ep *ep, struct rdma_cm_id *id, struct error 
 	const struct ib_port *p = ib_ep_port(ep);
 	bool ud = p->spec->transport == TRANSPORT_UD;
 	struct rdma_conn_param param = parameters(ep, NULL);
-	int rc = ud ? ib_qp_ready_ud(ep, err) : to_rts(ep, id, err);
+	int rc = ud ? ib_qp_ready_ah(ep, err) : to_rts(ep, id, err);
 
 	if (rc)
 		return rc;

@@ -59,7 +59,7 @@ int ib_ep_open(struct port *port, const struct ep_conf *conf, struct ep **ret, s
 	}
 	set_own(ep);
 	*ret = &ep->ep;
-	if (ep->srq && ibv_get_srq_num(ep->srq, &ep->own.srqn))
+	if (p->xrcd && ibv_get_srq_num(ep->srq, &ep->own.srqn))
 		return error_set(err, -EIO,
 				 "RDMA device %s does not tell the number of a receive queue (ibv_get_srq_num)",
 				 p->name);
@@ -102,11 +102,7 @@ void ib_ep_close(struct ep *base)
 
 	if (!ep)
 		return;
-	if (ep->qp)
-		ib_qp_destroy(ib_ep_port(ep), ep->qp);
-	ib_xrc_ep_close(ep);
-	ep->qp = NULL;
-	ep->qpx = NULL;
+	ib_qp_close(ep);
 	ep->connected = false;
 	free(ep->tx);
 	free(ep->rx);

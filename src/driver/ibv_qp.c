@@ -10,6 +10,8 @@ enum ibv_qp_type ib_qp_kind(const struct spec *spec)
 		return IBV_QPT_UC;
 	case TRANSPORT_XRC:
 		return IBV_QPT_XRC_SEND;
+	case TRANSPORT_DC:
+		return IBV_QPT_DRIVER;
 	case TRANSPORT_UD:
 		return IBV_QPT_UD;
 	default:
@@ -59,9 +61,9 @@ static struct ibv_qp *create(struct ib_port *p, bool wr_api, uint32_t inline_siz
 		.recv_cq = p->cq,
 		.cap = {
 			.max_send_wr = p->tx_depth,
-			.max_recv_wr = p->xrcd ? 0 : p->rx_depth,
+			.max_recv_wr = p->xrcd || p->dc ? 0 : p->rx_depth,
 			.max_send_sge = 1,
-			.max_recv_sge = p->spec->transport == TRANSPORT_UD ? 2 : 1,
+			.max_recv_sge = p->dc ? 0 : p->spec->transport == TRANSPORT_UD ? 2 : 1,
 			.max_inline_data = inline_size,
 		},
 		.qp_type = ib_qp_kind(p->spec),
@@ -170,10 +172,10 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 
 	if (p->spec->post_api != CHOICE_OFF)
 		rc = probe_api(p, true, want);
-	if (may_do_less(rc) && p->spec->post_api == CHOICE_ON)
+	if (may_do_less(rc) && p->spec->post_api == CHOICE_ON && !p->dc)
 		return ib_fail(err, rc, "ibv_create_qp_ex",
 			       "RDMA device %s makes no queue pair for ibv_wr_* calls: leave --wr_api out", p->name);
-	if (may_do_less(rc)) {
+	if (may_do_less(rc) && !p->dc) {
 		call = "ibv_create_qp";
 		rc = probe_api(p, false, want);
 	}
@@ -191,19 +193,36 @@ int ib_qp_probe(struct ib_port *p, struct error *err)
 int ib_qp_open(struct ib_ep *ep, struct error *err)
 {
 	struct ib_port *p = ib_ep_port(ep);
+	int rc = 0;
 
 	ep->qp = create(p, p->wr_api, p->inline_max, NULL);
 	if (!ep->qp)
 		return ib_fail(err, errno, p->calls->name(p, p->wr_api ? "ibv_create_qp_ex" : "ibv_create_qp"),
 			       "cannot create queue pair %u of %llu on %s, which allows %d in all", ep->ep.index + 1,
 			       (unsigned long long)p->spec->qps, p->name, p->dev.max_qp);
+	ep->qp->qp_context = ep;
 	if (p->wr_api)
 		ep->qpx = ibv_qp_to_qp_ex(ep->qp);
-	if (p->xrcd) {
-		const int rc = ib_xrc_ep_open(ep, err);
+	if (p->xrcd)
+		rc = ib_xrc_ep_open(ep, err);
+	if (p->dc)
+		rc = ib_dc_ep_open(ep, err);
+	if (!rc && !p->spec->use_ece)
+		rc = ib_qp_init(ep, err);
+	return rc || !p->dc ? rc : ib_qp_ready_target(ep, err);
+}
 
-		if (rc)
-			return rc;
-	}
-	return p->spec->use_ece ? 0 : ib_qp_init(ep, err);
+void ib_qp_close(struct ib_ep *ep)
+{
+	struct ib_port *p = ib_ep_port(ep);
+
+	if (ep->qp)
+		ib_qp_destroy(p, ep->qp);
+	if (ep->target)
+		ib_kept(p, ibv_destroy_qp(ep->target), "ibv_destroy_qp", "a queue pair");
+	if (ep->srq)
+		ib_kept(p, ibv_destroy_srq(ep->srq), "ibv_destroy_srq", "a receive queue");
+	ep->qp = ep->target = NULL;
+	ep->qpx = NULL;
+	ep->srq = NULL;
 }

@@ -100,7 +100,7 @@ static void set_target(const struct ib_ep *ep, const struct op *op, uint64_t slo
 	} else if (op->verb != VERB_SEND) {
 		wr->wr.rdma.remote_addr = remote;
 		wr->wr.rdma.rkey = peer->rkey;
-	} else if (ib_ep_port(ep)->ah) {
+	} else if (ib_ep_port(ep)->spec->transport == TRANSPORT_UD) {
 		wr->wr.ud.ah = ib_ep_port(ep)->ah;
 		wr->wr.ud.remote_qpn = peer->qpn;
 		wr->wr.ud.remote_qkey = peer->qkey;

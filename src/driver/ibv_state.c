@@ -14,7 +14,7 @@ uint32_t ib_qp_key(const struct ib_port *p)
 static int to_init(struct ib_ep *ep)
 {
 	const struct ib_port *p = ib_ep_port(ep);
-	bool ud = p->spec->transport == TRANSPORT_UD;
+	const int always = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = p->num,
@@ -23,10 +23,10 @@ static int to_init(struct ib_ep *ep)
 		.qp_access_flags = ib_access(p->spec),
 	};
 
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
-	int rc = p->calls->modify_qp(ep, &attr, mask);
+	int own = p->spec->transport == TRANSPORT_UD ? IBV_QP_QKEY : p->dc ? 0 : IBV_QP_ACCESS_FLAGS;
+	int rc = p->calls->modify_qp(ep, &attr, always | own);
 
-	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask) : rc;
+	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, always | IBV_QP_ACCESS_FLAGS) : rc;
 }
 
 int ib_qp_init(struct ib_ep *ep, struct error *err)
@@ -67,18 +67,39 @@ static struct ibv_ah_attr path_to(const struct ib_port *p, const struct ib_addr 
 	return path;
 }
 
+/* The smallest path MTU of at least that many bytes, or the largest. */
+static enum ibv_mtu mtu_of(uint64_t bytes)
+{
+	enum ibv_mtu mtu = IBV_MTU_256;
+
+	while (mtu < IBV_MTU_4096 && ib_mtu_bytes(mtu) < bytes)
+		mtu++;
+	return mtu;
+}
+
+/* A DC target has its MTU before the ends know of each other. */
+static int check_targets(const struct ib_ep *ep, struct error *err)
+{
+	const struct ib_port *p = ib_ep_port(ep);
+
+	if (!p->dc || ep->own.mtu == ep->peer.mtu)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "with -c DC both ends need one MTU: %s here has %u bytes, the peer's %s %u: give --mtu %u",
+			 p->name, ib_mtu_bytes(ep->own.mtu), ep->peer.device, ib_mtu_bytes(ep->peer.mtu),
+			 ib_mtu_bytes(ep->own.mtu < ep->peer.mtu ? ep->own.mtu : ep->peer.mtu));
+}
+
 static int choose_mtu(struct ib_ep *ep, struct error *err)
 {
 	const struct ib_port *p = ib_ep_port(ep);
 	enum ibv_mtu both = ep->own.mtu < ep->peer.mtu ? ep->own.mtu : ep->peer.mtu;
-	enum ibv_mtu mtu = IBV_MTU_256;
+	enum ibv_mtu mtu = mtu_of(p->spec->mtu);
 
 	if (p->spec->mtu == SPEC_AUTO) {
 		ep->mtu = both;
-		return 0;
+		return check_targets(ep, err);
 	}
-	while (mtu < IBV_MTU_4096 && ib_mtu_bytes(mtu) < p->spec->mtu)
-		mtu++;
 	if (ib_mtu_bytes(mtu) != p->spec->mtu)
 		return error_set(err, -EINVAL, "--mtu %llu is not an RDMA path MTU: 256, 512, 1024, 2048 or 4096",
 				 (unsigned long long)p->spec->mtu);
@@ -106,12 +127,14 @@ static int to_rtr(struct ib_ep *ep)
 	};
 
 	if (p->spec->transport != TRANSPORT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU;
+	if (p->spec->transport != TRANSPORT_UD && !p->dc)
+		mask |= IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (p->spec->transport == TRANSPORT_RC)
 		mask |= answers;
 	rc = p->calls->modify_qp(ep, &attr, mask);
 	attr.dest_qp_num = ep->peer.qpn;
-	return !rc && ep->target ? ibv_modify_qp(ep->target, &attr, mask | answers) : rc;
+	return !rc && p->xrcd ? ibv_modify_qp(ep->target, &attr, mask | answers) : rc;
 }
 
 static int to_rts(struct ib_ep *ep)
@@ -132,7 +155,7 @@ static int to_rts(struct ib_ep *ep)
 	return p->calls->modify_qp(ep, &attr, mask);
 }
 
-/* One address handle serves all datagram endpoints: they have the same peer. */
+/* One address handle serves all endpoints: they have the same peer. */
 static int open_ah(struct ib_port *p, const struct ib_addr *peer, struct error *err)
 {
 	struct ibv_ah_attr path = path_to(p, peer);
@@ -141,7 +164,8 @@ static int open_ah(struct ib_port *p, const struct ib_addr *peer, struct error *
 	if (p->ah && memcmp(p->ah_peer.gid, peer->gid, sizeof(peer->gid)) == 0 && p->ah_peer.lid == peer->lid)
 		return 0;
 	if (p->ah)
-		return error_set(err, -EINVAL, "the peer's UD endpoints have more than one address");
+		return error_set(err, -EINVAL, "the peer's %s endpoints have more than one address",
+				 transport_name(p->spec->transport));
 	errno = 0;
 	p->ah = ibv_create_ah(p->pd, &path);
 	if (!p->ah)
@@ -194,11 +218,32 @@ static int ready(struct ib_ep *ep, struct error *err)
 	return rc ? rc : transition(ep, to_rts, "RTS", err);
 }
 
-int ib_qp_ready_ud(struct ib_ep *ep, struct error *err)
+int ib_qp_ready_ah(struct ib_ep *ep, struct error *err)
 {
 	int rc = open_ah(ib_ep_port(ep), &ep->peer, err);
 
 	return rc ? rc : ready(ep, err);
+}
+
+int ib_qp_ready_target(struct ib_ep *ep, struct error *err)
+{
+	const struct ib_port *p = ib_ep_port(ep);
+	const struct ib_addr none = { 0 };
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = p->spec->mtu == SPEC_AUTO ? p->attr.active_mtu : mtu_of(p->spec->mtu),
+		.ah_attr = path_to(p, &none),
+		.min_rnr_timer = (uint8_t)p->spec->min_rnr_timer,
+	};
+	int rc;
+
+	if (attr.path_mtu > p->attr.active_mtu)
+		return error_set(err, -EINVAL, "--mtu %llu is more than the path carries: %u bytes on %s",
+				 (unsigned long long)p->spec->mtu, ib_mtu_bytes(p->attr.active_mtu), p->name);
+	rc = ibv_modify_qp(ep->target, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER);
+	return rc ? ib_fail(err, rc, "ibv_modify_qp", "cannot bring a DC target of %s to RTR with path MTU %u", p->name,
+			    ib_mtu_bytes(attr.path_mtu))
+		  : 0;
 }
 
 int ib_qp_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err)
@@ -217,5 +262,5 @@ int ib_qp_connect(struct ib_ep *ep, int64_t deadline_ns, struct error *err)
 		return rc;
 	if (p->cm)
 		return ib_cm_connect(ep, deadline_ns, err);
-	return ud ? ib_qp_ready_ud(ep, err) : ready(ep, err);
+	return ud || p->dc ? ib_qp_ready_ah(ep, err) : ready(ep, err);
 }

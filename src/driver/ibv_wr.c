@@ -112,23 +112,20 @@ static void emit_any(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 
 static void emit_xrc(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 {
-	emitter_of(wr, false)(qpx, wr);
+	((const struct ib_ep *)qpx->qp_base.qp_context)->emit_body(qpx, wr);
 	ibv_wr_set_xrc_srqn(qpx, wr->qp_type.xrc.remote_srqn);
 }
 
 void ib_ring_emitter(struct ib_ep *ep)
 {
 	const bool datagram = ep->qp->qp_type == IBV_QPT_UD;
-
-	if (ep->srq) {
-		ep->emit = emit_xrc;
-		return;
-	}
-	ep->emit = emitter_of(&ep->tx[0].wr, datagram);
+	ib_emitter *all = emitter_of(&ep->tx[0].wr, datagram);
 	for (uint32_t i = 1; i < ep->tx_len; i++) {
-		if (emitter_of(&ep->tx[i].wr, datagram) != ep->emit)
-			ep->emit = emit_any;
+		if (emitter_of(&ep->tx[i].wr, datagram) != all)
+			all = emit_any;
 	}
+	ep->emit_body = all;
+	ep->emit = ep->dci ? ib_dc_emit : ep->srq ? emit_xrc : all;
 }
 
 int ib_ring_post_wr(struct ib_ep *ep, unsigned n, unsigned flags)

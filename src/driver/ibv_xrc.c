@@ -70,15 +70,3 @@ int ib_xrc_ep_open(struct ib_ep *ep, struct error *err)
 			       p->name);
 	return 0;
 }
-
-void ib_xrc_ep_close(struct ib_ep *ep)
-{
-	const struct ib_port *p = ib_ep_port(ep);
-
-	if (ep->target)
-		ib_kept(p, ibv_destroy_qp(ep->target), "ibv_destroy_qp", "a queue pair");
-	if (ep->srq)
-		ib_kept(p, ibv_destroy_srq(ep->srq), "ibv_destroy_srq", "a receive queue");
-	ep->target = NULL;
-	ep->srq = NULL;
-}

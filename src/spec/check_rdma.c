@@ -10,7 +10,7 @@ static int check_cm(const struct request *request, struct error *err)
 
 	if (spec->rdma_cm != CHOICE_ON)
 		return 0;
-	if (spec->transport == TRANSPORT_XRC)
+	if (spec->transport == TRANSPORT_XRC || spec->transport == TRANSPORT_DC)
 		return error_set(err, -EINVAL, "%s does not go with %s: use -c RC or UD",
 				 naming_of(request, ROW(spec.transport)).text,
 				 naming_of(request, ROW(spec.rdma_cm)).text);
@@ -21,6 +21,17 @@ static int check_cm(const struct request *request, struct error *err)
 		return 0;
 	return error_set(err, -EINVAL, "%s does not go with %s: the connection manager chooses the numbers",
 			 naming_of(request, ROW(spec.start_psn)).text, naming_of(request, ROW(spec.rdma_cm)).text);
+}
+
+/* Only those calls can name the target of each message. */
+static int check_dc(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+
+	if (spec->transport != TRANSPORT_DC || spec->post_api != CHOICE_OFF)
+		return 0;
+	return error_set(err, -EINVAL, "%s does not go with %s: a message's target is named by ibv_wr_* calls",
+			 naming_of(request, ROW(spec.transport)).text, naming_of(request, ROW(spec.post_api)).text);
 }
 
 /* A steering tag is of a core and a kind of memory, and it goes with a hint. */
@@ -43,7 +54,9 @@ static int check_hints(const struct request *request, struct error *err)
 
 int request_check_rdma(const struct request *request, struct error *err)
 {
-	const int rc = check_cm(request, err);
+	int rc = check_cm(request, err);
 
+	if (!rc)
+		rc = check_dc(request, err);
 	return rc ? rc : check_hints(request, err);
 }

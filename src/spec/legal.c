@@ -17,11 +17,13 @@ static const uint32_t verbs_of[] = {
 	[TRANSPORT_MSG] = ALL_VERBS,
 	[TRANSPORT_DGRAM] = BIT(VERB_SEND),
 	[TRANSPORT_XRC] = ALL_VERBS,
+	[TRANSPORT_DC] = ALL_VERBS,
 };
 
 static const uint32_t transports_of[] = {
 	[DRIVER_AUTO] = 0,
-	[DRIVER_IBV] = BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD) | BIT(TRANSPORT_XRC),
+	[DRIVER_IBV] =
+		BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD) | BIT(TRANSPORT_XRC) | BIT(TRANSPORT_DC),
 	[DRIVER_SOCK] = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP),
 	[DRIVER_NULL] = BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD),
 	[DRIVER_DV] = BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC),
@@ -47,7 +49,7 @@ bool transport_is_socket(enum transport transport)
 bool transport_is_reliable(enum transport transport)
 {
 	return transport == TRANSPORT_RC || transport == TRANSPORT_TCP || transport == TRANSPORT_RDM ||
-	       transport == TRANSPORT_MSG || transport == TRANSPORT_XRC;
+	       transport == TRANSPORT_MSG || transport == TRANSPORT_XRC || transport == TRANSPORT_DC;
 }
 
 bool verb_is_two_sided(enum verb verb)

@@ -21,23 +21,24 @@
 #define RDMA      .scope.transports = RDMA_TRANSPORTS
 #define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
 #define DEVICES   .scope.drivers = VERBS | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
-#define RELIABLE  .scope.drivers = VERBS, .scope.transports = BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC)
+#define RELIABLE  .scope.drivers = VERBS, .scope.transports = RELIABLE_TRANSPORTS
 #define RC_ONLY   .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
 #define BW        .scope.metrics = BIT(METRIC_BW)
 #define LAT       .scope.metrics = BIT(METRIC_LAT)
 #define CLIENT    .scope.sides = SIDE_CLIENT
 #define SERVER    .scope.sides = SIDE_SERVER
 
-#define VERBS           (BIT(DRIVER_IBV) | BIT(DRIVER_DV))
-#define RDMA_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD) | BIT(TRANSPORT_XRC))
-#define OFI_TRANSPORTS  (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
-#define TWO_SIDED       (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
-#define ATOMICS         (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
+#define VERBS               (BIT(DRIVER_IBV) | BIT(DRIVER_DV))
+#define RELIABLE_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC) | BIT(TRANSPORT_DC))
+#define RDMA_TRANSPORTS     (RELIABLE_TRANSPORTS | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD))
+#define OFI_TRANSPORTS      (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
+#define TWO_SIDED           (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
+#define ATOMICS             (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
 
 /* Indexed by the enums of spec.h. */
 static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", "dv", NULL };
 static const char *const transport_names[] = {
-	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", "XRC", NULL,
+	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", "XRC", "DC", NULL,
 };
 static const char *const verb_names[] = {
 	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
@@ -85,7 +86,7 @@ const struct option_row option_rows[] = {
 	  .group = test, .help = "Transport; auto: RC, TCP with -r sock, RDM with -r ofi" },
 	{ .key = "verb", .letter = 'v', .json = "verb", .type = OPTION_ENUM, .flags = WIRE | AUTO, FIELD(spec.verb),
 	  .names = verb_names, .def = "auto", .unit = "", .metavar = "VERB", .group = test,
-	  .help = "Operation; RC, XRC, RDM and MSG take all, UC write, write_imm and send, the others send; auto: write where possible" },
+	  .help = "Operation; RC, XRC, DC, RDM and MSG take all, UC write, write_imm and send, the others send; auto: write where possible" },
 	{ .key = "metric", .letter = 'm', .json = "metric", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.metric),
 	  .names = metric_names, .def = "bw", .unit = "", .metavar = "METRIC", .group = test,
 	  .help = "Bandwidth with message rate, or latency" },

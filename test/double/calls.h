@@ -31,8 +31,11 @@
 	CALL(ibv_create_qp_ex, wr)             \
 	CALL(ibv_modify_qp, setup)             \
 	CALL(ibv_query_qp, report)             \
+	CALL(ibv_modify_qp_rate_limit, never)  \
 	CALL(ibv_query_ece, ece)               \
 	CALL(ibv_set_ece, ece)                 \
+	CALL(mlx5dv_create_qp, dc)             \
+	CALL(ibv_create_srq, dc)               \
 	CALL(ibv_open_xrcd, xrc)               \
 	CALL(ibv_create_srq_ex, xrc)           \
 	CALL(ibv_post_srq_recv, xrc)           \

@@ -17,6 +17,7 @@ static struct config parsed = {
 	.atomics = true,
 	.wr_api = true,
 	.xrc = true,
+	.dc = true,
 	.null_mr = true,
 	.dmabuf = true,
 	.peermem = true,
@@ -198,6 +199,8 @@ static bool set_word(const char *key, const char *text)
 		{ "port", "down", offsetof(struct config, port_down), true },
 		{ "port", "up", offsetof(struct config, port_down), false },
 		{ "no_xrc", "", offsetof(struct config, xrc), false },
+		{ "mlx5", "", offsetof(struct config, mlx5), true },
+		{ "no_dc", "", offsetof(struct config, dc), false },
 		{ "tph", "", offsetof(struct config, tph), true },
 		{ "memlock", "", offsetof(struct config, memlock), true },
 		{ "no_wr_api", "", offsetof(struct config, wr_api), false },
@@ -251,6 +254,19 @@ static bool set_ece(char *text)
 	return true;
 }
 
+/* MIN:MAX, kbit/s */
+static bool set_pacing(char *text)
+{
+	const char *most = rest_of(text);
+	uint64_t low, high;
+
+	if (!to_number(text, &low) || !to_number(most, &high) || !low || low > high || high > INT32_MAX)
+		return false;
+	parsed.pacing_min = (uint32_t)low;
+	parsed.pacing_max = (uint32_t)high;
+	return true;
+}
+
 static bool set(const char *key, char *text)
 {
 	static const struct {
@@ -275,6 +291,8 @@ static bool set(const char *key, char *text)
 		return set_cm(text);
 	if (strcmp(key, "ece") == 0)
 		return set_ece(text);
+	if (strcmp(key, "pacing") == 0)
+		return set_pacing(text);
 	if (strcmp(key, "gids") == 0)
 		return config_gids(&parsed, text);
 	return set_word(key, text);

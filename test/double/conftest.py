@@ -35,7 +35,8 @@ def environment(library, fabric):
     def call(faults='', folder=fabric):
         sanitizer = os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'
         return {'LD_PRELOAD': str(library), 'LD_BIND_NOW': '1', 'FABPERF_DOUBLE': faults,
-                'FABPERF_DOUBLE_DIR': str(folder), 'ASAN_OPTIONS': sanitizer.lstrip(':')}
+                'FABPERF_DOUBLE_DIR': str(folder), 'ASAN_OPTIONS': sanitizer.lstrip(':'),
+                'LD_LIBRARY_PATH': os.environ.get('LD_LIBRARY_PATH', str(library.parent / 'double' / 'mlx5'))}
     return call
 
 

@@ -17,6 +17,7 @@ static const char *const count_name[] = {
 	[COUNT_DELIVERED] = "delivered",
 	[COUNT_RECEIVED] = "received",
 	[COUNT_HINT] = "hint",
+	[COUNT_PACED] = "paced",
 	[COUNT_CONTEXT] = "context",
 	[COUNT_PD] = "pd",
 	[COUNT_MR] = "mr",

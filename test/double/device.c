@@ -61,7 +61,7 @@ static int query_device(struct ibv_context *context, struct ibv_device_attr *ret
 	(void)context;
 	*ret = (struct ibv_device_attr){
 		.fw_ver = "1.2.3",
-		.vendor_id = 0xfab,
+		.vendor_id = config->mlx5 ? 0x2c9 : 0xfab,
 		.vendor_part_id = 7,
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = 0xfffff000,
@@ -100,6 +100,12 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 		return code;
 	memset(ret, 0, size);
 	ret->max_dm_size = config->dm;
+	if (config->pacing_max)
+		ret->packet_pacing_caps = (struct ibv_packet_pacing_caps){
+			.qp_rate_limit_min = config->pacing_min,
+			.qp_rate_limit_max = config->pacing_max,
+			.supported_qpts = PACED_TYPES,
+		};
 	return query_device(context, &ret->orig_attr);
 }
 
@@ -215,6 +221,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 
 	if (!code && !config->wr_api && init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		code = EOPNOTSUPP;
+	if (!code && init->qp_type == IBV_QPT_DRIVER) /* mlx5dv_create_qp makes those */
+		code = EOPNOTSUPP;
 	return code ? fails_pointer(code) : qp_create(context, init);
 }
 
@@ -244,6 +252,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	v->close_xrcd = xrcd_close;
 	v->create_srq_ex = srq_create;
 	v->get_srq_num = srq_number;
+	if (config->pacing_max)
+		v->modify_qp_rate_limit = qp_pace;
 	v->context.ops.post_srq_recv = srq_post;
 	if (config->null_mr)
 		v->alloc_null_mr = null_mr_alloc;

@@ -12,12 +12,14 @@
 #define PAGE        4096u
 #define DATA_DIRECT 1
 
-/* Not of libibverbs: found by name only. */
-__attribute__((visibility("default"))) int mlx5dv_get_data_direct_sysfs_path(struct ibv_context *context, char *ret,
-									     size_t size);
-__attribute__((visibility("default"))) struct ibv_mr *mlx5dv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
-									   size_t length, uint64_t iova, int fd,
-									   int access, int mlx5_access);
+/* For the stand-in libmlx5 (mlx5/libmlx5.c). */
+#pragma GCC visibility push(default)
+
+int double_data_direct(struct ibv_context *context, char *ret, size_t size);
+struct ibv_mr *double_reg_dmabuf(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access,
+				 int mlx5_access);
+
+#pragma GCC visibility pop
 
 /* The region's own mapping of what the descriptor stands for. */
 static struct ibv_mr *map_region(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
@@ -53,7 +55,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 	return code ? fails_pointer(code) : map_region(pd, offset, length, iova, fd, access);
 }
 
-int mlx5dv_get_data_direct_sysfs_path(struct ibv_context *context, char *ret, size_t size)
+int double_data_direct(struct ibv_context *context, char *ret, size_t size)
 {
 	int code = fails(CALL_mlx5dv_get_data_direct_sysfs_path);
 
@@ -63,8 +65,8 @@ int mlx5dv_get_data_direct_sysfs_path(struct ibv_context *context, char *ret, si
 	return snprintf(ret, size, "/sys/devices/pci0000:00/0000:00:01.0") < (int)size ? 0 : ENOSPC;
 }
 
-struct ibv_mr *mlx5dv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
-				    int access, int mlx5_access)
+struct ibv_mr *double_reg_dmabuf(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access,
+				 int mlx5_access)
 {
 	int code = fails(CALL_mlx5dv_reg_dmabuf_mr);
 

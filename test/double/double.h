@@ -4,6 +4,7 @@
 
 #include "calls.h"
 
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -16,12 +17,13 @@
 /* Only the names of libibverbs may take the place of others in the program. */
 #pragma GCC visibility push(hidden)
 
-#define DEVICES_MAX 8u
-#define GIDS_MAX    16u
-#define SGE_MAX     4u
-#define FAULTS_MAX  64u
-#define GRH_BYTES   40u
-#define SECOND      INT64_C(1000000000)
+#define DEVICES_MAX   8u
+#define GIDS_MAX      16u
+#define SGE_MAX       4u
+#define FAULTS_MAX    64u
+#define GRH_BYTES     40u
+#define QPT_DC_TARGET ((enum ibv_qp_type)0xfe) /* in the fabric; a DC initiator is there IBV_QPT_DRIVER */
+#define SECOND        INT64_C(1000000000)
 
 /* --- config.c: FABPERF_DOUBLE, read once --- */
 
@@ -61,6 +63,8 @@ struct config {
 	uint32_t devices, inline_max, max_qp, max_qp_wr, max_cqe, max_rd_atomic;
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
 	bool atomics, infiniband, port_down, wr_api, memlock, tph, xrc, null_mr, dmabuf, data_direct, peermem;
+	uint32_t pacing_min, pacing_max; /* kbit/s; 0 = no packet pacing */
+	bool mlx5, dc; /* a device of mlx5; with dynamically connected transport */
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
 	uint32_t gid_count;
@@ -100,6 +104,7 @@ enum count {
 	COUNT_DELIVERED, /* reached the peer's memory or receive queue */
 	COUNT_RECEIVED, /* receive completions polled */
 	COUNT_HINT, /* of the last registered region: core << 16 | memory << 8 | hint, + 1 */
+	COUNT_PACED, /* kbit/s of the queue pair that was paced last */
 	COUNT_CONTEXT, /* from here on: objects alive */
 	COUNT_PD,
 	COUNT_MR,
@@ -158,6 +163,8 @@ struct fab_qp {
 	uint64_t rq; /* offset of struct fab_recv[rq_size] */
 	uint32_t rq_size, rq_head, rq_tail;
 	uint8_t gid[16]; /* of the path's own end */
+	uint64_t access_key; /* of a DC target, */
+	uint32_t srqn; /* and its receive queue */
 };
 
 struct fab_mr {
@@ -261,7 +268,8 @@ struct d_wr {
 	struct ibv_sge sge[SGE_MAX];
 	bool inlined; /* the payload was copied: sge[0].length bytes */
 	uint64_t remote, compare_add, swap;
-	uint32_t rkey, ud_qpn, ud_qkey, srqn;
+	uint32_t rkey, ud_qpn, ud_qkey, srqn, target;
+	uint64_t access_key;
 	__be32 imm;
 	struct d_ah *ah;
 	/* while it is being carried out */
@@ -271,6 +279,7 @@ struct d_wr {
 
 struct d_qp {
 	struct ibv_qp_ex ex;
+	struct mlx5dv_qp_ex dci;
 	struct fab_qp *fab;
 	struct ibv_qp_cap cap;
 	bool ops, sig_all;
@@ -323,17 +332,21 @@ void cq_push(struct fab_cq *cq, const struct fab_cqe *cqe);
 
 /* --- qp.c, modify.c --- */
 
+#define PACED_TYPES (1u << IBV_QPT_RC | 1u << IBV_QPT_UC | 1u << IBV_QPT_UD)
+
 struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
 int qp_destroy(struct ibv_qp *base);
 struct d_qp *qp_local(uint32_t qpn); /* NULL: not of this process */
+int qp_pace(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr);
 void qp_fail(struct fab_qp *qp); /* locked: error state, receives are flushed */
 
-/* --- xrc.c --- */
+/* --- xrc.c, srq.c --- */
 
 struct ibv_xrcd *xrcd_open(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
 int xrcd_close(struct ibv_xrcd *base);
 void xrc_complete_init(struct ibv_qp_init_attr_ex *init); /* with what its kind of queue pair has from its domain */
 struct ibv_srq *srq_create(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+uint32_t srq_serve(struct ibv_srq *base, struct ibv_cq *cq); /* its receives complete there; its number */
 int srq_number(struct ibv_srq *base, uint32_t *ret);
 int srq_post(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
@@ -345,6 +358,7 @@ int post_state(const struct d_qp *qp); /* an errno when the queue pair cannot se
 struct d_wr *post_slot(struct d_qp *qp); /* the next free one, cleared; NULL: full */
 int post_inline(struct d_qp *qp, struct d_wr *wr, const struct ibv_sge *from, size_t n);
 void wr_setup(struct d_qp *qp);
+struct d_wr *wr_current(struct d_qp *qp); /* of the ibv_wr_* calls; NULL after a mistake */
 
 /* --- send.c: carries work requests out; wire.c: one message's arrival at the peer --- */
 
@@ -355,6 +369,7 @@ struct packet {
 	enum ibv_wr_opcode opcode;
 	enum ibv_qp_type type;
 	uint32_t src_qpn, src_psn, dest_qpn, qkey, rkey, srqn;
+	uint64_t access_key;
 	enum ibv_mtu mtu;
 	uint8_t dgid[16];
 	bool grh;

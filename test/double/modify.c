@@ -20,6 +20,11 @@ static const struct step steps[] = {
 	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_UD, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0 },
 	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_XRC_SEND, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
 	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_XRC_RECV, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_DRIVER, IBV_QP_PKEY_INDEX | IBV_QP_PORT, 0 },
+	{ IBV_QPS_RESET, IBV_QPS_INIT, QPT_DC_TARGET, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPT_DRIVER, IBV_QP_PATH_MTU, IBV_QP_PKEY_INDEX | IBV_QP_AV },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, QPT_DC_TARGET, IBV_QP_MIN_RNR_TIMER | IBV_QP_AV | IBV_QP_PATH_MTU, 0 },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_DRIVER, RELY, IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPT_XRC_SEND, PATH, CHANGES | IBV_QP_PKEY_INDEX },
 	{ IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPT_XRC_RECV, PATH | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
 	  CHANGES | IBV_QP_PKEY_INDEX },
@@ -131,11 +136,29 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 		take_path(qp, attr, mask);
 		take_reliability(&qp->attr, attr, mask);
 		qp->state = base->state = attr->qp_state;
+		if (qp->type == QPT_DC_TARGET && attr->qp_state == IBV_QPS_RTR)
+			base->qp_num = qp->qpn;
 		if (attr->qp_state == IBV_QPS_ERR)
 			qp_fail(qp);
 		if (attr->qp_state == IBV_QPS_RESET)
 			qp->rq_tail = qp->rq_head;
 	}
 	fabric_unlock(&qp->lock);
+	return code;
+}
+
+int qp_pace(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr)
+{
+	int code = fails(CALL_ibv_modify_qp_rate_limit);
+	const struct fab_qp *qp = d_qp_of(base)->fab;
+	const bool fits =
+		!attr->rate_limit || (attr->rate_limit >= config->pacing_min && attr->rate_limit <= config->pacing_max);
+
+	if (!code && !(qp->type <= IBV_QPT_UD && PACED_TYPES & 1u << qp->type))
+		code = EOPNOTSUPP;
+	if (!code && (!fits || qp->state != IBV_QPS_RTS || attr->comp_mask))
+		code = EINVAL;
+	if (!code)
+		count_add(COUNT_PACED, (int)((int64_t)attr->rate_limit - count_of(COUNT_PACED)));
 	return code;
 }

@@ -98,7 +98,7 @@ int post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 	pthread_mutex_lock(&qp->lock);
 	if (!code)
-		code = post_state(qp);
+		code = qp->fab->type == IBV_QPT_DRIVER ? EINVAL : post_state(qp); /* it would go nowhere */
 	for (; wr && !code; wr = wr->next) {
 		qp->staged = 0;
 		code = take(qp, wr);

@@ -24,8 +24,9 @@ static bool fits(const struct ibv_qp_cap *cap)
 static bool offered(enum ibv_qp_type type)
 {
 	bool xrc = type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+	bool dc = type == IBV_QPT_DRIVER || type == QPT_DC_TARGET;
 
-	return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_UD || (xrc && config->xrc);
+	return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_UD || (xrc && config->xrc) || dc;
 }
 
 static int check_init(const struct ibv_qp_init_attr_ex *init)
@@ -158,7 +159,7 @@ int qp_destroy(struct ibv_qp *base)
 	struct d_qp *qp = d_qp_of(base);
 
 	pump_remove(qp);
-	__atomic_store_n(&local[base->qp_num % FABRIC_QPS], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&local[qp->fab->qpn % FABRIC_QPS], NULL, __ATOMIC_RELEASE);
 	use(qp, -1);
 	fabric_lock(&qp->fab->lock);
 	release(qp);
@@ -172,12 +173,18 @@ int ibv_destroy_qp(struct ibv_qp *base)
 	return code ? code : qp_destroy(base);
 }
 
+/* What a DC target can be asked for, once it is ready. */
+#define OF_TARGET                                                                                                      \
+	(IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT | IBV_QP_MIN_RNR_TIMER | IBV_QP_AV | IBV_QP_PATH_MTU |       \
+	 IBV_QP_PKEY_INDEX)
+
 int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *ret, int mask, struct ibv_qp_init_attr *init)
 {
 	int code = fails(CALL_ibv_query_qp);
 	struct d_qp *qp = d_qp_of(base);
 
-	(void)mask;
+	if (!code && qp->fab->type == QPT_DC_TARGET && (mask & ~OF_TARGET || qp->fab->state != IBV_QPS_RTR))
+		code = EINVAL;
 	if (code)
 		return code;
 	fabric_lock(&qp->fab->lock);

@@ -50,23 +50,26 @@ static int gather(const struct d_qp *qp, const struct d_wr *wr, struct packet *p
 static int address(const struct d_qp *qp, const struct d_wr *wr, struct packet *packet)
 {
 	const struct ibv_qp_attr *attr = &qp->fab->attr;
-	bool ud = qp->fab->type == IBV_QPT_UD;
-	const struct ibv_ah_attr *av = ud && wr->ah ? &wr->ah->attr : &attr->ah_attr;
+	bool ud = qp->fab->type == IBV_QPT_UD, dc = qp->fab->type == IBV_QPT_DRIVER;
+	const struct ibv_ah_attr *av = wr->ah ? &wr->ah->attr : &attr->ah_attr;
 
-	if (ud && !wr->ah)
+	if ((ud || dc) && !wr->ah)
 		return IBV_WC_LOC_QP_OP_ERR;
 	*packet = (struct packet){
 		.opcode = wr->opcode,
 		.type = qp->fab->type,
 		.src_qpn = qp->fab->qpn,
 		.src_psn = attr->sq_psn,
-		.dest_qpn = ud ? wr->ud_qpn : attr->dest_qp_num,
+		.dest_qpn = ud   ? wr->ud_qpn
+			    : dc ? wr->target
+				 : attr->dest_qp_num,
 		.qkey = wr->ud_qkey,
 		.mtu = attr->path_mtu,
 		.grh = av->is_global,
 		.remote = wr->remote,
 		.rkey = wr->rkey,
 		.srqn = wr->srqn,
+		.access_key = wr->access_key,
 		.compare_add = wr->compare_add,
 		.swap = wr->swap,
 		.imm = wr->imm,
@@ -182,7 +185,7 @@ static int carry_out(const struct d_qp *qp, struct d_wr *wr, struct packet *pack
 	status = address(qp, wr, packet);
 	if (status)
 		return status;
-	if (qp->fab->type == IBV_QPT_RC || qp->fab->type == IBV_QPT_XRC_SEND)
+	if (qp->fab->type != IBV_QPT_UC && qp->fab->type != IBV_QPT_UD)
 		return deliver_reliable(qp, wr, packet);
 	return deliver_unreliable(packet, wr->number);
 }

@@ -130,7 +130,7 @@ def test_reads_outstanding(refused, double, side):
 @pytest.mark.parametrize('inline, size, used', [(0, 64, 0), (32, 64, 0), (256, 64, 64)])
 def test_inline(double, inline, size, used):
     """Without being asked, messages travel inline where they fit in whole."""
-    words = ['-d', 'double0', '-v', 'write', '-m', 'lat', '-s', str(size), '-i', '100', *JSON]
+    words = ['-d', 'double0', '-v', 'write', '-m', 'lat', '-s', str(size), '-i', '100', '-w', '0', *JSON]
     assert facts(double(words, both=f'inline={inline}'))['inlineSize'] == used
 
 
@@ -138,14 +138,15 @@ def test_no_wr_api(double):
     assert facts(double([*WRITE, *JSON], both='no_wr_api'))['postApi'] == 'ibv_post_send'
 
 
-@pytest.mark.parametrize('knob, value, key', [
-    ('--qp_timeout', 11, 'qpTimeout'), ('--retry_count', 3, 'retryCount'), ('--rnr_retry', 2, 'rnrRetry'),
-    ('--min_rnr_timer', 5, 'minRnrTimer'), ('--service_level', 3, 'serviceLevel'),
-    ('--traffic_class', 104, 'trafficClass'), ('--flow_label', 77, 'flowLabel'), ('--hop_limit', 9, 'hopLimit'),
-    ('--mtu', 512, 'mtu'), ('--start_psn', 0xffffff, 'psn'),
-])
-def test_knobs_are_read_back(double, knob, value, key):
-    assert facts(double([*WRITE, knob, str(value), *JSON]))[key] == value
+@pytest.mark.parametrize('connection', ['RC', 'XRC'])
+def test_knobs_are_read_back(double, connection):
+    knobs = {'qp_timeout': (11, 'qpTimeout'), 'retry_count': (3, 'retryCount'), 'rnr_retry': (2, 'rnrRetry'),
+             'min_rnr_timer': (5, 'minRnrTimer'), 'service_level': (3, 'serviceLevel'),
+             'traffic_class': (104, 'trafficClass'), 'flow_label': (77, 'flowLabel'), 'hop_limit': (9, 'hopLimit'),
+             'mtu': (512, 'mtu'), 'start_psn': (0xffffff, 'psn')}
+    words = [word for knob, (value, _) in knobs.items() for word in (f'--{knob}', str(value))]
+    found = facts(double([*options(connection, 'write', 'bw'), *words, *JSON]))
+    assert {key: found[key] for _, key in knobs.values()} == {key: value for value, key in knobs.values()}
 
 
 @pytest.mark.parametrize('connection, verb', [('RC', 'write'), ('UC', 'send'), ('UD', 'send')])

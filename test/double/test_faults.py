@@ -20,15 +20,19 @@ SHAPES = {
     'device': options('RC', 'write', 'bw', '-M', 'device'),
     'ece': options('RC', 'write', 'bw', '--use_ece'),
     'xrc': options('XRC', 'send', 'lat', '--wr_api', 'off'),
+    'dc': options('DC', 'send', 'lat', '-q', '2'),
     'tph': options('RC', 'write', 'bw', '--ph', '1'),
 }
 CM_SHAPES = {'cm': options('RC', 'write', 'bw', '--rdma_cm', 'on'),
              'cm_ud': options('UD', 'send', 'lat', '--rdma_cm', 'on', '--events', 'on')}
-LEGAL = {'RC': ('write', 'write_imm', 'read', 'send', 'atomic_fa'), 'UC': ('write', 'write_imm', 'send'),
-         'UD': ('send',)}
+FEATURES = {'--use_ece': 'ece=accept', '--ph': 'tph', 'DC': 'mlx5'}  # what a shape needs the device to have
+EVERY = ('write', 'write_imm', 'read', 'send', 'atomic_fa')
+LEGAL = {'RC': EVERY, 'UC': ('write', 'write_imm', 'send'), 'UD': ('send',), 'XRC': EVERY, 'DC': EVERY}
 if ALL:
     for transport, verbs in LEGAL.items():
         for verb, metric, api, events in itertools.product(verbs, ('bw', 'lat'), ('on', 'off'), ('on', 'off')):
+            if (transport, api) == ('DC', 'off'):
+                continue  # refused
             words = options(transport, verb, metric, '--wr_api', api, '--events', events)
             SHAPES[f'{transport} {verb} {metric} wr_api={api} events={events}'] = words
 ENDING = set(calls('end', 'end_ud', 'end_events', 'end_device', 'end_tph', 'end_xrc', 'end_cm'))
@@ -39,14 +43,18 @@ CODES = ('ENOMEM', 'EINVAL', 'EIO', 'EPERM', 'EBUSY', 'EMFILE')
 ORDINARY = {
     'ibv_get_device_list': CODES,  # asked for again when one is opened
     'ibv_query_qp': CODES,  # what it does not tell is absent from the report
+    'ibv_query_device_ex': CODES,  # for the report; device memory asks, too
     'ibv_query_ece': CODES,  # the last one, for the report
     'ibv_create_qp': ('ENOMEM', 'EINVAL'),  # less inline data is tried, and the other way to post
     'ibv_create_qp_ex': ('ENOMEM', 'EINVAL'),
+    'mlx5dv_create_qp': ('ENOMEM', 'EINVAL'),
     'ibv_post_send': ('ENOMEM',),  # the queue is full
     'ibv_wr_complete': ('ENOMEM',),
     'ibv_post_recv': ('ENOMEM',),
+    'ibv_post_srq_recv': ('ENOMEM',),
     'ibv_poll_cq': ('EPERM',),  # -1, which is no errno there
 }
+OF_KIND = ('ibv_modify_qp', 'ibv_destroy_qp', 'ibv_query_qp')  # each transport has queue pairs of its own kinds
 WORKERS = 4
 CM_WORKERS = 12  # the side that is not told waits for five seconds
 
@@ -81,14 +89,15 @@ def seen():
     return set()
 
 
-def plan(outcome, seen):
-    """(side, call, errno's name, n) of the faults that a clean run suggests."""
+def plan(outcome, seen, kind):
+    """(side, call, errno's name, n) of the faults that a clean run of this transport suggests."""
     codes = itertools.cycle(CODES)
     for side in SIDES:
         for name, count in getattr(outcome, side)['calls'].items():
-            if (side, name) in seen and not ALL:
+            key = (side, name, kind if name in OF_KIND else '')
+            if key in seen and not ALL:
                 continue
-            seen.add((side, name))
+            seen.add(key)
             for n in positions(count):
                 code = next(codes)
                 while code in ORDINARY.get(name, ()) and ORDINARY[name] != CODES:
@@ -127,10 +136,10 @@ def failing(double, words, fault, both):
 
 
 def check(double, seen, words, workers):
-    both = 'ece=accept,tph' if {'--use_ece', '--ph'} & set(words) else ''
+    both = ','.join(feature for word, feature in FEATURES.items() if word in words)
     clean = double(words, both=both)
     assert clean.rc == 0 and clean.client and clean.server, clean
-    faults = list(plan(clean, seen))
+    faults = list(plan(clean, seen, words[words.index('-c') + 1]))
     with ThreadPoolExecutor(workers) as pool:
         wrong = [line for line in pool.map(lambda fault: failing(double, words, fault, both), faults) if line]
     assert not wrong, f'{len(wrong)} of {len(faults)}:\n' + '\n'.join(wrong)

@@ -71,7 +71,8 @@ def test_other_programs(words, environment, free_port):
         pytest.skip('the library is built with a sanitizer, perftest is not')
     port = free_port()
     command = [*words, '-d', 'double0', '-x', '3', '-n', '200', '-p', str(port)]
-    run = dict(env=dict(os.environ, **environment()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    variables = {name: value for name, value in environment().items() if name != 'LD_LIBRARY_PATH'}
+    run = dict(env=dict(os.environ, **variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     server = subprocess.Popen(command, **run)
     try:
         deadline = time.monotonic() + 10 * SCALE

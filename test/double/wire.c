@@ -26,16 +26,28 @@ static int moved(int code, int otherwise)
 	return code == ESRCH ? WIRE_UNREACHABLE : code ? otherwise : IBV_WC_SUCCESS;
 }
 
+static enum ibv_qp_type receiver_of(enum ibv_qp_type sender)
+{
+	switch (sender) {
+	case IBV_QPT_XRC_SEND:
+		return IBV_QPT_XRC_RECV;
+	case IBV_QPT_DRIVER:
+		return QPT_DC_TARGET;
+	default:
+		return sender;
+	}
+}
+
 static bool connected(const struct fab_qp *dest, const struct packet *p)
 {
-	enum ibv_qp_type wanted = p->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : p->type;
-
-	if (dest->type != wanted || (dest->state != IBV_QPS_RTR && dest->state != IBV_QPS_RTS))
+	if (dest->type != receiver_of(p->type) || (dest->state != IBV_QPS_RTR && dest->state != IBV_QPS_RTS))
 		return false;
 	if (p->type == IBV_QPT_UD)
 		return dest->attr.qkey == p->qkey && p->len <= 128u << config->mtu;
 	if (p->grh && memcmp(dest->gid, p->dgid, sizeof(dest->gid)) != 0)
 		return false;
+	if (p->type == IBV_QPT_DRIVER)
+		return dest->access_key == p->access_key && dest->attr.path_mtu == p->mtu;
 	return dest->attr.dest_qp_num == p->src_qpn && dest->attr.rq_psn == p->src_psn && dest->attr.path_mtu == p->mtu;
 }
 
@@ -177,10 +189,10 @@ static int deliver_two_sided(struct fab_qp *dest, const struct packet *p)
 	return told(status);
 }
 
-/* Receives, keys and the process are those of the receive queue that the message names; the rights the queue pair's. */
-static int deliver_xrc(const struct fab_qp *target, const struct packet *p, bool one_sided)
+/* Receives, keys and the process are those of the receive queue, the message's (XRC) or the target's; the rights the queue pair's. */
+static int deliver_to_queue(const struct fab_qp *target, const struct packet *p, bool one_sided)
 {
-	struct fab_qp *queue = fabric_qp(p->srqn);
+	struct fab_qp *queue = fabric_qp(p->type == IBV_QPT_DRIVER ? target->srqn : p->srqn);
 	int status;
 
 	if (!queue || queue->pid != target->pid) {
@@ -194,6 +206,13 @@ static int deliver_xrc(const struct fab_qp *target, const struct packet *p, bool
 	return status;
 }
 
+static int deliver(struct fab_qp *dest, const struct packet *p, bool one_sided)
+{
+	if (p->type == IBV_QPT_XRC_SEND || p->type == IBV_QPT_DRIVER)
+		return deliver_to_queue(dest, p, one_sided);
+	return one_sided ? deliver_one_sided(dest, p) : deliver_two_sided(dest, p);
+}
+
 int wire_deliver(const struct packet *p)
 {
 	struct fab_qp *dest = fabric_qp(p->dest_qpn);
@@ -203,10 +222,8 @@ int wire_deliver(const struct packet *p)
 
 	if (!dest)
 		return WIRE_UNREACHABLE;
-	if (connected(dest, p) && p->type == IBV_QPT_XRC_SEND)
-		status = deliver_xrc(dest, p, one_sided);
-	else if (connected(dest, p))
-		status = one_sided ? deliver_one_sided(dest, p) : deliver_two_sided(dest, p);
+	if (connected(dest, p))
+		status = deliver(dest, p, one_sided);
 	if (status == IBV_WC_REM_ACCESS_ERR && (p->type == IBV_QPT_RC || p->type == IBV_QPT_XRC_SEND))
 		qp_fail(dest);
 	fabric_unlock(&dest->lock);

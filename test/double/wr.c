@@ -14,6 +14,11 @@ static struct d_wr *current(struct d_qp *qp)
 	return &qp->sq[(qp->head + qp->staged - 1) % qp->cap.max_send_wr];
 }
 
+struct d_wr *wr_current(struct d_qp *qp)
+{
+	return qp->staged_error ? NULL : current(qp);
+}
+
 /* The first mistake counts; what follows it in the batch is ignored. */
 static struct d_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint64_t op)
 {

@@ -1,4 +1,4 @@
-/* Stands in for extended reliable connections: domains, and receive queues that any receiving queue pair may fill. */
+/* Stands in for extended reliable connections: domains, and what their queue pairs have of them. */
 #include "double.h"
 
 #include <errno.h>
@@ -9,12 +9,6 @@ struct d_xrcd {
 	struct ibv_xrcd xrcd;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
-};
-
-/* A receive queue is a queue pair that never sends; its number is that queue pair's. */
-struct d_srq {
-	struct ibv_srq srq;
-	struct ibv_qp *queue;
 };
 
 struct ibv_xrcd *xrcd_open(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
@@ -65,64 +59,4 @@ void xrc_complete_init(struct ibv_qp_init_attr_ex *init)
 	init->comp_mask |= IBV_QP_INIT_ATTR_PD;
 	init->pd = xrcd->pd;
 	init->send_cq = init->recv_cq = xrcd->cq;
-}
-
-struct ibv_srq *srq_create(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
-{
-	struct ibv_qp_init_attr_ex init = {
-		.send_cq = attr->cq,
-		.recv_cq = attr->cq,
-		.cap = { .max_recv_wr = attr->attr.max_wr, .max_recv_sge = attr->attr.max_sge },
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = attr->pd,
-	};
-	int code = fails(CALL_ibv_create_srq_ex);
-	struct d_srq *srq;
-
-	if (!code && (attr->srq_type != IBV_SRQT_XRC || !attr->xrcd))
-		code = EOPNOTSUPP;
-	srq = code ? NULL : calloc(1, sizeof(*srq));
-	if (!srq)
-		return fails_pointer(code ? code : ENOMEM);
-	srq->queue = qp_create(context, &init);
-	if (!srq->queue) {
-		free(srq);
-		return NULL;
-	}
-	d_qp_of(srq->queue)->fab->state = IBV_QPS_RTR;
-	srq->srq.context = context;
-	srq->srq.pd = attr->pd;
-	return &srq->srq;
-}
-
-int srq_number(struct ibv_srq *base, uint32_t *ret)
-{
-	*ret = ((struct d_srq *)base)->queue->qp_num;
-	return 0;
-}
-
-int srq_post(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	int code = fails(CALL_ibv_post_srq_recv);
-
-	if (code) {
-		*bad = wr;
-		return code;
-	}
-	fails_not(true);
-	code = post_recv(((struct d_srq *)base)->queue, wr, bad);
-	fails_not(false);
-	return code;
-}
-
-int ibv_destroy_srq(struct ibv_srq *base)
-{
-	int code = fails_to_end(CALL_ibv_destroy_srq, base);
-
-	if (code)
-		return code;
-	qp_destroy(((struct d_srq *)base)->queue);
-	free(base);
-	return 0;
 }

@@ -170,7 +170,7 @@ static const struct line bad[] = {
 	/* words */
 	{ "-v writ", "-v: 'writ' is not auto, write, write_imm, read, send, atomic_fa or atomic_cs" },
 	{ "-v write,read", "-v: 'write,read' is not auto, write" },
-	{ "-c RD", "-c: 'RD' is not auto, RC, UC, UD, TCP, UDP, RDM, MSG, DGRAM or XRC" },
+	{ "-c RD", "-c: 'RD' is not auto, RC, UC, UD, TCP, UDP, RDM, MSG, DGRAM, XRC or DC" },
 	{ "--connection tcp6", "--connection: 'tcp6' is not auto, RC" },
 	{ "-m bandwidth", "-m: 'bandwidth' is not bw or lat" },
 	{ "-m auto", "-m: 'auto' is not bw or lat" },

@@ -23,7 +23,7 @@ static const struct sample samples[] = {
 	{ "host", "node2", "node2", "a\tb" },
 	{ "device", "mlx5_0", "mlx5_0", "0123456789012345678901234567890123456789012345678901234567890123" },
 	{ "rdma_driver", "SOCK", "sock", "doca" },
-	{ "connection", "ud", "UD", "DC" },
+	{ "connection", "ud", "UD", "RD" },
 	{ "verb", "Write_Imm", "write_imm", "writes" },
 	{ "metric", "LAT", "lat", "latency" },
 	{ "lat_mode", "ONE_WAY", "one_way", "half" },

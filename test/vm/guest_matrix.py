@@ -100,7 +100,7 @@ def test_illegal_combinations_name_the_legal_ones(refused, transport, verb, metr
 @pytest.mark.parametrize('transport', ['TCP', 'UDP'])
 def test_sockets_are_no_verbs(refused, transport):
     sentence = refused('-c', transport, '-r', 'ibv')
-    assert 'RC, UC, UD or XRC' in sentence
+    assert 'RC, UC, UD, XRC or DC' in sentence
 
 
 # --- counts ---
