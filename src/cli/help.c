@@ -14,6 +14,7 @@ static const char head[] =
 	"Usage: fabperf -n HOST [OPTION...]    test against HOST; a server is started there if none listens\n"
 	"       fabperf [OPTION...]            be a server; -d and -C choose its device and cores, and other\n"
 	"                                      test options are conditions that a client's test must meet\n"
+	"       fabperf plan [OPTION...]       what a test of many hosts (--traffic_pattern, -f) is\n"
 	"       fabperf qperf [WORD...]        qperf's words, output and protocol (fabperf qperf --help)\n"
 	"\n"
 	"Examples:\n"
@@ -60,8 +61,8 @@ static void limits(const struct option_row *row, char *ret, size_t size)
 		return;
 	request_init(&request);
 	option_get(&request, (int)(row - option_rows), value, sizeof(value));
-	if (row->type == OPTION_TEXT || row->type == OPTION_CORES || row->type == OPTION_PERCENTILES ||
-	    row->type == OPTION_OPERATIONS)
+	if (row->type == OPTION_TEXT || row->type == OPTION_WORD || row->type == OPTION_CORES ||
+	    row->type == OPTION_PERCENTILES || row->type == OPTION_OPERATIONS)
 		snprintf(ret, size, "%s%s%s", *value ? " [" : "", value, *value ? "]" : "");
 	else
 		snprintf(ret, size, " [%s; %s]", value, option_allowed(row, allowed));

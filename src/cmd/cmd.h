@@ -14,6 +14,7 @@
 
 int cmd_client(struct request *request);
 int cmd_server(struct request *request);
+int cmd_plan(struct request *request); /* of many hosts: what would run */
 
 /* qperf's command line, without the program's name. */
 int cmd_qperf(int count, char *const *words);

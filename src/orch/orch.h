@@ -56,4 +56,7 @@ struct orch_conf {
 int orchestrate(struct comm *comm, const struct orch_conf *conf, const struct sweep *sweep, struct results *ret,
 		struct error *err);
 
+/* Bytes of data buffers and queues that one side of a test needs. */
+uint64_t orch_memory_of(const struct spec *spec);
+
 #endif

@@ -46,7 +46,7 @@ static void pack_tests(const struct run *run, const struct placement *mine, stru
 	buf_put_u32(to, run->request->server_mem);
 }
 
-static uint64_t memory_of(const struct spec *spec)
+uint64_t orch_memory_of(const struct spec *spec)
 {
 	struct spec_op op[SPEC_OPS];
 	const uint64_t per_qp = EP_BYTES + REQUEST_BYTES * (spec->tx_depth * spec_ops(spec, op) + spec->rx_depth);
@@ -62,7 +62,7 @@ static int check_memory(const struct run *run, struct error *err)
 	for (unsigned i = 0; i < run->sweep.count; i++) {
 		const struct spec *spec = &run->sweep.spec[i];
 
-		need = memory_of(spec) > need ? memory_of(spec) : need;
+		need = orch_memory_of(spec) > need ? orch_memory_of(spec) : need;
 		longest = spec->size > longest ? spec->size : longest;
 	}
 	need += run->sweep.count > 1 ? run->workers * longest : 0;

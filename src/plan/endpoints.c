@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "plan/lookup.h"
 #include "plan/names.h"
+#include "plan/nodes.h"
 #include "plan/parts.h"
 
 #include <ctype.h>
@@ -105,8 +106,6 @@ static int find_device(struct plan_maker *maker, const char *name, uint32_t *ret
 	*ret = lookup_find(&maker->devices, hash, same_device, &wanted);
 	if (*ret != LOOKUP_NONE)
 		return 0;
-	if (strlen(name) >= SPEC_NAME)
-		return error_set(err, -EINVAL, "the device '%.80s' has more than %d bytes", name, SPEC_NAME - 1);
 	rc = make_room((void **)&plan->device, plan->devices, &maker->device_cap, sizeof(*plan->device), err);
 	if (rc)
 		return rc;
@@ -179,6 +178,15 @@ static int check_hosts(const struct names *hosts, struct error *err)
 	return 0;
 }
 
+static int check_devices(const struct names *devices, struct error *err)
+{
+	for (uint32_t i = 0; i < devices->count; i++)
+		if (strlen(devices->name[i]) >= SPEC_NAME)
+			return error_set(err, -EINVAL, "the device '%.80s' has more than %d bytes", devices->name[i],
+					 SPEC_NAME - 1);
+	return 0;
+}
+
 static int expand_node(const struct scenario_node *node, struct expanded *ret, struct error *err)
 {
 	int rc = names_expand(&ret->hosts, node->hosts, err);
@@ -188,6 +196,8 @@ static int expand_node(const struct scenario_node *node, struct expanded *ret, s
 	if (rc == 0)
 		rc = node->devices ? names_expand(&ret->devices, node->devices, err)
 				   : names_add(&ret->devices, "", err);
+	if (rc == 0)
+		rc = check_devices(&ret->devices, err);
 	if (rc == 0 && node->gpus)
 		rc = names_expand(&ret->gpus, node->gpus, err);
 	if (rc || ret->gpus.count <= 1 || ret->gpus.count == ret->devices.count)
@@ -198,21 +208,71 @@ static int expand_node(const struct scenario_node *node, struct expanded *ret, s
 			 ret->gpus.count, ret->devices.count, ret->devices.count == 1 ? "" : "s");
 }
 
-/* The GPU that goes with a device. */
-static int gpu_of(const struct names *gpus, uint32_t device, uint32_t *ret, struct error *err)
+static int gpu_number(const char *text, uint32_t *ret, struct error *err)
 {
-	const char *text;
 	uint64_t gpu;
 
-	*ret = PLAN_NO_GPU;
-	if (!gpus->count)
-		return 0;
-	text = gpus->name[gpus->count == 1 ? 0 : device];
 	if (units_parse_int(text, &gpu, NULL) || gpu > MAX_GPU)
 		return error_set(err, -EINVAL, "the GPU '%.80s' is no number from 0 to %d", text, MAX_GPU);
 	*ret = (uint32_t)gpu;
 	return 0;
 }
+
+/* The GPU that goes with a device: the one at its place, or the only one. */
+static int gpu_of(const struct names *gpus, uint32_t device, uint32_t *ret, struct error *err)
+{
+	*ret = PLAN_NO_GPU;
+	return gpus->count ? gpu_number(gpus->name[gpus->count == 1 ? 0 : device], ret, err) : 0;
+}
+
+/* --- checks where the lists stand in a file --- */
+
+static int check_list(const char *list, int (*check)(const struct names *names, struct error *err), struct error *err)
+{
+	struct names names = { 0 };
+	int rc = names_expand(&names, list, err);
+
+	if (rc == 0)
+		rc = check(&names, err);
+	names_release(&names);
+	return rc;
+}
+
+static int check_gpus(const struct names *gpus, struct error *err)
+{
+	uint32_t gpu;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < gpus->count; i++)
+		rc = gpu_number(gpus->name[i], &gpu, err);
+	return rc;
+}
+
+int scenario_check_hosts(const char *list, struct error *err)
+{
+	return check_list(list, check_hosts, err);
+}
+
+int scenario_check_devices(const char *list, struct error *err)
+{
+	return check_list(list, check_devices, err);
+}
+
+int scenario_check_gpus(const char *list, struct error *err)
+{
+	return check_list(list, check_gpus, err);
+}
+
+int scenario_check_node(const struct scenario_node *node, struct error *err)
+{
+	struct expanded expanded = { 0 };
+	const int rc = expand_node(node, &expanded, err);
+
+	expanded_release(&expanded);
+	return rc;
+}
+
+/* --- positions --- */
 
 static int add_position(struct plan_test *test, uint32_t endpoint, uint32_t *cap, struct error *err)
 {

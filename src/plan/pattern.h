@@ -2,23 +2,9 @@
 #ifndef PLAN_PATTERN_H
 #define PLAN_PATTERN_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "spec/spec.h"
 
 struct error;
-
-enum pattern {
-	PATTERN_NONE,
-	PATTERN_ONE_TO_ONE,
-	PATTERN_ONE_TO_MANY,
-	PATTERN_MANY_TO_ONE,
-	PATTERN_ALL_TO_ALL,
-	PATTERN_BISECTION,
-	PATTERN_RING,
-	PATTERNS
-};
-enum direction { DIRECTION_UNIDIR, DIRECTION_BIDIR, DIRECTION_DUAL_UNIDIR };
-enum partition { PARTITION_NONE, PARTITION_RAILED, PARTITION_LOCAL, PARTITION_REMOTE };
 
 const char *pattern_name(uint32_t pattern); /* "ALL_TO_ALL" */
 const char *direction_name(uint32_t direction);

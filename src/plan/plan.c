@@ -42,6 +42,8 @@ static void take(struct plan_test *test, struct scenario_test *from)
 	test->direction = from->direction;
 	test->partition = from->partition;
 	test->peer_shifting = from->peer_shifting;
+	test->iteration_sync = from->iteration_sync;
+	test->no_matrix = from->no_matrix;
 	test->sweep = from->sweep;
 	from->sweep = (struct sweep){ 0 };
 }
@@ -49,7 +51,9 @@ static void take(struct plan_test *test, struct scenario_test *from)
 /* Which test a sentence speaks of, where there are several. */
 static void name_test(const struct scenario *scenario, uint32_t index, struct error *err)
 {
-	if (scenario->tests > 1)
+	if (scenario->test[index].where)
+		error_prefix(err, "%s", scenario->test[index].where);
+	else if (scenario->tests > 1)
 		error_prefix(err, "test %u%s%s", index + 1, *scenario->test[index].name ? ", " : "",
 			     scenario->test[index].name);
 }
@@ -96,6 +100,17 @@ int plan_build(struct plan **ret, struct scenario *scenario, struct error *err)
 		*ret = plan;
 	else
 		plan_free(plan);
+	return rc;
+}
+
+int plan_of_request(struct plan **ret, struct request *request, const struct request_host *host, struct error *err)
+{
+	struct scenario scenario = { 0 };
+	int rc = scenario_of_request(&scenario, request, host, err);
+
+	if (rc == 0)
+		rc = plan_build(ret, &scenario, err);
+	scenario_release(&scenario);
 	return rc;
 }
 

@@ -29,9 +29,10 @@ struct plan_pair {
 struct plan_test {
 	char name[SPEC_NAME];
 	enum pattern pattern;
-	enum direction direction;
+	enum traffic_direction direction;
 	enum partition partition;
-	bool peer_shifting;
+	bool peer_shifting, iteration_sync;
+	bool no_matrix; /* no connection matrix of it is printed */
 	struct sweep
 		sweep; /* its points, which run one after another; what is an endpoint's own comes from plan_spec() */
 	uint32_t positions; /* of the pattern: hosts times devices in the order in which they were written */
@@ -67,6 +68,11 @@ struct connection {
 	uint64_t key; /* unlike that of any other connection of the test, and the same on all ranks */
 };
 
+/*
+ * The plan of a command line with --traffic_pattern or -f (scenario_of_request(), then plan_build()). No device is
+ * touched. Settings of a file for the whole scenario go into the request.
+ */
+int plan_of_request(struct plan **ret, struct request *request, const struct request_host *host, struct error *err);
 /* Makes the plan of a resolved scenario, from which it takes the sweeps. -EINVAL, -E2BIG, -ENOMEM and a sentence. */
 int plan_build(struct plan **ret, struct scenario *scenario, struct error *err);
 void plan_free(struct plan *plan);

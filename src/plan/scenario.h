@@ -3,6 +3,7 @@
 #define PLAN_SCENARIO_H
 
 #include "plan/pattern.h"
+#include "spec/spec.h"
 #include "spec/sweep.h"
 
 #define SCENARIO_MAX_TESTS 256
@@ -16,9 +17,9 @@ struct scenario_node {
 struct scenario_test {
 	char name[SPEC_NAME];
 	enum pattern pattern;
-	enum direction direction;
+	enum traffic_direction direction;
 	enum partition partition;
-	bool peer_shifting;
+	bool peer_shifting, iteration_sync, no_matrix;
 	uint32_t nodes;
 	struct scenario_node *node;
 	/*
@@ -26,12 +27,21 @@ struct scenario_test {
 	 * an endpoint's own: device, gpu and cores.
 	 */
 	struct sweep sweep;
+	char *where; /* "file:line:column: path" of a test that stands in a file, else NULL */
 };
 
 struct scenario {
 	uint32_t tests;
 	struct scenario_test *test;
 };
+
+/*
+ * The tests of a request: the one of a command line with --traffic_pattern, or those of its input_file, whose settings for
+ * the whole scenario go into the request. Each is completed and checked; so is that they can run together. host: as for
+ * request_resolve(). -EINVAL and one sentence.
+ */
+int scenario_of_request(struct scenario *ret, struct request *request, const struct request_host *host,
+			struct error *err);
 
 /* Frees what it holds; fine on an empty one. */
 void scenario_release(struct scenario *scenario);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 json_t *part_scenario(const struct request *request); /* every option by its JSON key */
+json_t *part_spec(const struct spec *spec); /* a test's options alone, without direction and device */
 json_t *part_test_config(const struct result *result);
 
 json_t *part_bw(const struct result *result, const struct rank_result *rank); /* bwResults; null for latency */

@@ -2,7 +2,7 @@
 #include "report/parts.h"
 
 #include "report/tree.h"
-#include "spec/option.h"
+#include "spec/legal.h"
 #include "spec/spec.h"
 #include "spec/sweep.h"
 
@@ -30,6 +30,8 @@ static json_t *text(const struct request *request, int row)
 {
 	char value[OPTION_VALUE_MAX];
 
+	if (option_rows[row].type == OPTION_WORD)
+		return tree_text(*(const char *const *)((const char *)request + option_rows[row].offset));
 	return tree_text(option_get(request, row, value, sizeof(value)));
 }
 
@@ -52,6 +54,8 @@ static json_t *option_value(const struct request *request, int index)
 	const char *list = list_of(request, index);
 	const char *field = (const char *)request + row->offset;
 
+	if (*list && row->flags & OPTION_ZIPPED)
+		return tree_text(list);
 	if (*list)
 		return numbers(row, list);
 	switch (row->type) {
@@ -72,11 +76,28 @@ static json_t *option_value(const struct request *request, int index)
 	case OPTION_CHOICE:
 	case OPTION_ENUM:
 	case OPTION_TEXT:
+	case OPTION_WORD:
 	case OPTION_CORES:
 	case OPTION_OPERATIONS:
 		break;
 	}
 	return text(request, index);
+}
+
+json_t *part_spec(const struct spec *spec)
+{
+	json_t *object = json_object();
+	struct request request;
+
+	request_init(&request);
+	request.spec = *spec;
+	for (int row = 0; row < (int)option_count; row++) {
+		const bool own = row == ROW(spec.bidirectional) || row == ROW(spec.device) || row == ROW(spec.gpu);
+
+		if ((option_rows[row].flags & OPTION_WIRE) && !own)
+			tree_put(&object, option_rows[row].json, option_value(&request, row));
+	}
+	return object;
 }
 
 json_t *part_scenario(const struct request *request)

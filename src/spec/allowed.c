@@ -79,6 +79,8 @@ char *option_allowed(const struct option_row *row, char *ret)
 	case OPTION_TEXT:
 		snprintf(ret, OPTION_VALUE_MAX, "a text of 1 to %zu bytes", row->size - 1);
 		return ret;
+	case OPTION_WORD:
+		return strcpy(ret, "a text");
 	case OPTION_CORES:
 		return strcpy(ret, "a list of cores as 5 or 5,7 or 5-9");
 	case OPTION_LOAD:

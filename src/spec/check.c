@@ -2,7 +2,6 @@
 #include "base/topo.h"
 #include "base/units.h"
 #include "spec/legal.h"
-#include "spec/sweep.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,38 +11,6 @@
 #define HISTOGRAM_QPS 262144
 
 /* --- scope --- */
-
-/* What a server admits is one value. */
-static int check_lists(const struct request *request, struct error *err)
-{
-	for (int row = 0; row < (int)option_count; row++)
-		if (*list_of(request, row))
-			return error_set(err, -EINVAL, "%s: a list is for a client, which names its server with -n",
-					 naming_of(request, row).text);
-	return 0;
-}
-
-int request_check_side(const struct request *request, struct error *err)
-{
-	const bool server = !*request->host;
-	const uint32_t side = server ? SIDE_SERVER : SIDE_CLIENT;
-
-	for (int row = 0; row < (int)option_count; row++) {
-		const uint32_t sides = option_rows[row].scope.sides;
-
-		if (!option_given(request, row) || !sides || (sides & side))
-			continue;
-		if (server)
-			return error_set(err, -EINVAL,
-					 "%s has no effect on a server: it belongs to the client, which names its "
-					 "server with -n",
-					 name_of(request, row).text);
-		return error_set(err, -EINVAL,
-				 "%s has no effect on a client (-n %.80s): it belongs to a server, which has no -n",
-				 name_of(request, row).text, request->host);
-	}
-	return server ? check_lists(request, err) : 0;
-}
 
 /* A dimension of struct option_scope: the option that decides it and its mask in a row. */
 struct dimension {
@@ -119,12 +86,32 @@ static const struct pair pairs[] = {
 	     "there must be a slot for each message that is under way or not compared yet"),
 	PAIR(cuda, spec.mem, "--cuda ID is old for -M cuda_auto_detect -G ID"),
 	PAIR(cuda, spec.gpu, "--cuda ID is old for -M cuda_auto_detect -G ID"),
+	PAIR(spec.bidirectional, dual_unidir,
+	     "both directions share the queue pairs of a connection, or have their own"),
+	PAIR(ptini_file, spec.size, "the file gives each pair its size"),
+	PAIR(ptini_file, all, "the file gives each pair its size"),
+	PAIR(ptini_file, spec.op, "the file gives each pair its size"),
+	PAIR(iteration_sync, peer_shifting, "in step are all pairs at once, or those of a round"),
+	PAIR(iteration_sync, spec.op, "an iteration is one message to each peer"),
+	PAIR(iteration_sync, spec.load, "an iteration begins when all others have ended"),
 	PAIR(spec.op, spec.verb, "each operation has its own verb"),
 	PAIR(spec.op, spec.size, "each operation has its own size"),
 	PAIR(spec.op, all, "each operation has its own size"),
 	PAIR(spec.op, spec.bidirectional, "each operation is counted where one side sends"),
 	PAIR(spec.op, spec.validate, "messages of one operation are compared"),
 };
+
+void request_drop_inherited(struct request *request)
+{
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const int a = option_row_at(pairs[i].a), b = option_row_at(pairs[i].b);
+
+		if (option_given(request, a) && option_inherited(request, b) && !option_given(request, b))
+			option_reset(request, b);
+		if (option_given(request, b) && option_inherited(request, a) && !option_given(request, a))
+			option_reset(request, a);
+	}
+}
 
 /* Options about the start of a server make no sense when none may be started. */
 static int check_launch(const struct request *request, struct error *err)

@@ -36,11 +36,16 @@ int request_check_paced(const struct request *request, struct error *err);
 int request_check_doca(const struct request *request, struct error *err);
 /* check_rdma.c: RDMA options whose values exclude each other. 0 or -EINVAL. */
 int request_check_rdma(const struct request *request, struct error *err);
-/* check.c: every option given has an effect on the side, driver, transport, verb and metric. 0 or -EINVAL. */
+/* check_side.c: no option that belongs elsewhere. 0 or -EINVAL. */
 int request_check_side(const struct request *request, struct error *err);
+/* check.c: every option given has an effect on the driver, transport, verb and metric. 0 or -EINVAL. */
 int request_check_scope(const struct request *request, struct error *err);
 /* check.c: no two options that exclude each other. 0 or -EINVAL. */
 int request_check_pairs(const struct request *request, struct error *err);
+
+/* many.c: what does not go with a scenario, before and after the transport is known. 0 or -EINVAL. */
+int request_check_many(const struct request *request, struct error *err);
+int request_check_sync_transport(const struct request *request, struct error *err);
 
 /* memory.c: both sides' kinds of memory serve the test, and options about memory have an effect. 0 or -EINVAL. */
 /* memory.c: what --cuda stands for. */

@@ -21,7 +21,9 @@ struct naming name_of(const struct request *request, int row)
 	const struct option_row *const option = &option_rows[row];
 	struct naming ret;
 
-	if (has_long_spelling(request, row))
+	if (request->in_file)
+		snprintf(ret.text, sizeof(ret.text), "%s", option->json ? option->json : option->key);
+	else if (has_long_spelling(request, row))
 		snprintf(ret.text, sizeof(ret.text), "--%s", option->key);
 	else
 		snprintf(ret.text, sizeof(ret.text), "-%c", option->letter);

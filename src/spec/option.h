@@ -20,6 +20,7 @@ enum option_type {
 	OPTION_REAL, /* double */
 	OPTION_ENUM, /* uint32_t, index into names[]; empty names are not offered */
 	OPTION_TEXT, /* char[size] */
+	OPTION_WORD, /* const char *: the word itself, which outlives the request */
 	OPTION_CORES, /* char[size], checked as a core list */
 	OPTION_PERCENTILES, /* double[SPEC_MAX_PERCENTILES] */
 	OPTION_OPERATIONS, /* struct spec_op[SPEC_OPS] */
@@ -28,15 +29,19 @@ enum option_type {
 /* What an option has an effect on; a given option outside its scope is refused. 0 in a mask = any. */
 struct option_scope {
 	uint32_t drivers, transports, verbs, metrics; /* masks of 1 << enum */
-	uint32_t sides; /* SIDE_CLIENT | SIDE_SERVER: where it may be given; 0 = both */
+	uint32_t sides; /* mask of SIDE_...: where it may be given; 0 = everywhere */
 };
 #define SIDE_CLIENT 1u
 #define SIDE_SERVER 2u
+#define SIDE_MANY   4u /* a scenario (--traffic_pattern, -f) */
+#define SIDE_PLAN   8u /* the command plan */
 
 #define OPTION_WIRE           1u /* part of struct spec: travels to the other ranks */
 #define OPTION_AUTO           2u /* "auto" is allowed and means SPEC_AUTO */
 #define OPTION_VALUE_OPTIONAL 4u /* the value may be left out (-j); present tells that the option was there */
 #define OPTION_HIDDEN         8u /* not in the help: used between fabperf processes */
+#define OPTION_ZIPPED         16u /* a list is no sweep: its values go with those of another list, in order */
+#define OPTION_TEST           32u /* of one test of a scenario, though it does not travel */
 
 struct option_row {
 	const char *key; /* long option without dashes, words joined by '_' */
@@ -80,6 +85,9 @@ int option_set(struct request *request, int row, const char *shown, const char *
 /* The field's value as text that option_set reads back to the same value; ret of size bytes. */
 char *option_get(const struct request *request, int row, char *ret, size_t size);
 bool option_given(const struct request *request, int row);
+bool option_inherited(const struct request *request, int row);
+/* Back to its default, as if it was never set. */
+void option_reset(struct request *request, int row);
 /* Whether the field holds its row's default. */
 bool option_is_default(const struct request *request, int row);
 

@@ -1,9 +1,11 @@
 /* The option table: every option there is, with its names, field, range, default, unit, scope and help. */
 #include "spec/option.h"
 #include "spec/spec.h"
+#include "spec/words.h"
 
 #define WIRE     OPTION_WIRE
 #define AUTO     OPTION_AUTO
+#define TEST     OPTION_TEST
 #define FIELD(f) .offset = offsetof(struct request, f), .size = sizeof(((struct request *)0)->f)
 
 #define KI 1024.0
@@ -27,6 +29,9 @@
 #define LAT       .scope.metrics = BIT(METRIC_LAT)
 #define CLIENT    .scope.sides = SIDE_CLIENT
 #define SERVER    .scope.sides = SIDE_SERVER
+#define ASKER     .scope.sides = SIDE_CLIENT | SIDE_MANY
+#define TWO_HOSTS .scope.sides = SIDE_CLIENT | SIDE_SERVER
+#define MANY      .scope.sides = SIDE_MANY
 
 #define VERBS               (BIT(DRIVER_IBV) | BIT(DRIVER_DV))
 #define RELIABLE_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC) | BIT(TRANSPORT_DC))
@@ -34,28 +39,6 @@
 #define OFI_TRANSPORTS      (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
 #define TWO_SIDED           (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
 #define ATOMICS             (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
-
-/* Indexed by the enums of spec.h. */
-static const char *const driver_names[] = { "auto", "ibv", "sock", "null", "ofi", "dv", NULL };
-static const char *const transport_names[] = {
-	"auto", "RC", "UC", "UD", "TCP", "UDP", "RDM", "MSG", "DGRAM", "XRC", "DC", NULL,
-};
-static const char *const verb_names[] = {
-	"auto", "write", "write_imm", "read", "send", "atomic_fa", "atomic_cs", NULL,
-};
-static const char *const engine_names[] = { "cpu", "gpunetio", NULL };
-static const char *const metric_names[] = { "bw", "lat", NULL };
-static const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
-static const char *const arrivals_names[] = { "periodic", "poisson", NULL };
-#define MEM_NAMES                                                                                                      \
-	"host", "nullmr", "device", "cuda", "cuda_auto_detect", "cuda_peermem", "cuda_dmabuf", "cuda_data_direct", NULL
-static const char *const mem_names[] = { "", MEM_NAMES };
-static const char *const server_mem_names[] = { "auto", MEM_NAMES };
-static const char *const hugepage_names[] = { "off", "on", "64K", "2M", "32M", "512M", "1G", "16G", NULL };
-static const char *const direction_names[] = { "UNIDIR", "BIDIR", NULL };
-static const char *const ph_names[] = { "off", "0", "1", "2", "3", NULL };
-static const char *const tph_mem_names[] = { "none", "vm", "pm", NULL };
-static const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static const char test[] = "Test";
 static const char course[] = "Course of the test";
@@ -67,17 +50,18 @@ static const char null[] = "Programmed link (-r null)";
 static const char report[] = "Report";
 static const char launch[] = "Reaching the server (with -n)";
 static const char server[] = "Server (without -n) and control connection";
+static const char many[] = "Many hosts (fabperf plan)";
 static const char other[] = "Other";
 
 /* One paragraph a row. */
 /* clang-format off */
 const struct option_row option_rows[] = {
-	{ .key = "host", .letter = 'n', .json = "hostName", .type = OPTION_TEXT, FIELD(host), .def = "", .unit = "",
-	  .metavar = "HOST", .group = test, .help = "Server's name or address; without it this process is a server" },
+	{ .key = "host", .letter = 'n', .json = "hostName", .type = OPTION_WORD, FIELD(host), .def = "", .unit = "",
+	  .metavar = "HOST", .group = test, .help = "Server's name or address, with --traffic_pattern all hosts; without it this process is a server" },
 	{ .key = "device", .letter = 'd', .json = "deviceName", .type = OPTION_TEXT, .flags = WIRE,
 	  FIELD(spec.device), .def = "", .unit = "", .metavar = "DEVICE",
 	  DEVICES, .group = test,
-	  .help = "RDMA device, libfabric provider (tcp, shm, tcp:eth0), or interface for sockets; without it one is chosen" },
+	  .help = "RDMA device, libfabric provider (tcp, shm, tcp:eth0) or interface, many hosts: or a list; else one is chosen" },
 	{ .key = "rdma_driver", .letter = 'r', .json = "rdmaDriver", .type = OPTION_ENUM, .flags = WIRE | AUTO,
 	  FIELD(spec.driver), .names = driver_names, .def = "auto", .unit = "", .metavar = "DRIVER", .group = test,
 	  .help = "RDMA verbs, libfabric, sockets, or a programmed link; auto: as -c and -d ask, ofi where there is no RDMA device" },
@@ -98,7 +82,7 @@ const struct option_row option_rows[] = {
 	  .list = offsetof(struct request, size_list),
 	  .help = "Size of a message, or a list of them; auto: 64Ki (UD, UDP and DGRAM 1Ki) for bandwidth, 8 for latency and atomics" },
 	{ .key = "all", .letter = 'a', .json = "allSizes", .type = OPTION_FLAG, FIELD(all), .def = "off", .unit = "",
-	  .metavar = "", CLIENT, .group = test,
+	  .metavar = "", ASKER, .group = test,
 	  .help = "All powers of two from 2 bytes to 8 MiB as sizes, datagrams as far as one goes" },
 	{ .key = "bidirectional", .letter = 'b', .json = "trafficDirection", .type = OPTION_FLAG, .flags = WIRE,
 	  FIELD(spec.bidirectional), .names = direction_names, .def = "off", .unit = "", .metavar = "", BW,
@@ -130,7 +114,7 @@ const struct option_row option_rows[] = {
 	  .help = "Fill each message and compare every byte that arrives (send, write_imm; with -w 0): slower, and said so" },
 	{ .key = "report_interval", .letter = 'R', .json = "reportInterval", .type = OPTION_TIME, .flags = WIRE,
 	  FIELD(spec.report_interval_ns), .min = 0, .max = 1e6 * S, .def = "0", .unit = "s", .metavar = "TIME", BW,
-	  .scope.sides = SIDE_CLIENT, .group = course, .help = "Print a live line that often; 0: none" },
+	  ASKER, .group = course, .help = "Print a live line that often; 0: none" },
 
 	{ .key = "num_processes", .letter = 'N', .json = "numProcesses", .type = OPTION_INT, .flags = WIRE,
 	  FIELD(spec.workers), .min = 1, .max = 1024, .def = "1", .unit = "workers", .metavar = "N",
@@ -145,11 +129,12 @@ const struct option_row option_rows[] = {
 	{ .key = "mem_type", .letter = 'M', .json = "memoryType", .type = OPTION_ENUM, .flags = WIRE,
 	  FIELD(spec.mem), .names = mem_names, .def = "host", .unit = "", .metavar = "TYPE", .group = placing,
 	  .help = "Memory that holds the messages: the host's, none (nullmr), the RDMA device's, a GPU's (in the best way, or one way)" },
-	{ .key = "gpu", .letter = 'G', .json = "cudaDeviceId", .type = OPTION_INT, .flags = WIRE | AUTO,
-	  FIELD(spec.gpu), .min = 0, .max = 255, .def = "auto", .unit = "", .metavar = "ID", IBV, .group = placing,
-	  .help = "GPU by CUDA's number; auto: the one nearest to the RDMA device by PCIe, for more workers in turn" },
+	{ .key = "gpu", .letter = 'G', .json = "cudaDeviceId", .type = OPTION_INT, .flags = WIRE | AUTO | OPTION_ZIPPED,
+	  FIELD(spec.gpu), .min = 0, .max = 255, .def = "auto", .unit = "", .metavar = "ID", IBV, .list = offsetof(struct request, gpu_list),
+	  .group = placing,
+	  .help = "GPU by CUDA's number, many hosts: or a list; auto: the nearest to the RDMA device by PCIe, more workers take turns" },
 	{ .key = "cuda", .type = OPTION_INT, .flags = AUTO, FIELD(cuda), .min = 0, .max = 255, .def = "auto",
-	  .unit = "", .metavar = "ID", IBV, .group = placing,
+	  .unit = "", .metavar = "ID", IBV, TWO_HOSTS, .group = placing,
 	  .help = "Deprecated: as -M cuda_auto_detect -G ID; auto: not given" },
 	{ .key = "cuda_lib_path", .type = OPTION_TEXT, FIELD(cuda_lib_path), .def = "", .unit = "", .metavar = "DIR",
 	  IBV, .group = placing,
@@ -288,24 +273,24 @@ const struct option_row option_rows[] = {
 
 	{ .key = "percentiles", .json = "percentiles", .type = OPTION_PERCENTILES, .flags = WIRE,
 	  FIELD(spec.percentiles), .min = 0, .max = 100, .def = "50,90,99,99.9,99.99", .unit = "%",
-	  .metavar = "LIST", LAT, .scope.sides = SIDE_CLIENT, .group = report,
+	  .metavar = "LIST", LAT, ASKER, .group = report,
 	  .help = "Latencies to print besides minimum, maximum, mean, median, deviation, 99 % and 99.9 %" },
 	{ .key = "bw_threshold", .json = "bwThreshold", .type = OPTION_REAL, .flags = WIRE,
 	  FIELD(spec.bw_threshold), .min = 0, .max = 1e6, .def = "0", .unit = "Gb/s", .metavar = "GBPS", BW,
-	  .scope.sides = SIDE_CLIENT, .group = report,
+	  ASKER, .group = report,
 	  .help = "Exit with status 2 when the bandwidth is lower than that many Gb/s (a bare number); 0: none" },
 	{ .key = "lat_threshold", .json = "latThreshold", .type = OPTION_REAL, .flags = WIRE,
 	  FIELD(spec.lat_threshold), .min = 0, .max = 1e9, .def = "0", .unit = "us", .metavar = "USEC", LAT,
-	  .scope.sides = SIDE_CLIENT, .group = report,
+	  ASKER, .group = report,
 	  .help = "Exit with status 2 when the median latency is higher than that many us (a bare number); 0: none" },
 	{ .key = "qp_histogram", .letter = 'H', .json = "printQpHistogram", .type = OPTION_FLAG, .flags = WIRE,
-	  FIELD(spec.qp_histogram), .def = "off", .unit = "", .metavar = "", BW, .scope.sides = SIDE_CLIENT,
+	  FIELD(spec.qp_histogram), .def = "off", .unit = "", .metavar = "", BW, ASKER,
 	  .group = report, .help = "Bandwidth of each queue pair, and how far it is from the mean of all" },
 	{ .key = "json", .letter = 'j', .json = "outputFile", .type = OPTION_TEXT, .flags = OPTION_VALUE_OPTIONAL,
 	  FIELD(json_path), .present = offsetof(struct request, json), .def = "", .unit = "", .metavar = "PATH",
-	  CLIENT, .group = report, .help = "Write the result as JSON; without PATH ./fabperf_results_TIME.json" },
+	  ASKER, .group = report, .help = "Write the result as JSON; without PATH ./fabperf_results_TIME.json" },
 	{ .key = "print_json_results", .json = "printJsonOutput", .type = OPTION_FLAG, FIELD(print_json),
-	  .def = "off", .unit = "", .metavar = "", CLIENT, .group = report,
+	  .def = "off", .unit = "", .metavar = "", ASKER, .group = report,
 	  .help = "Print the result as JSON on stdout" },
 	{ .key = "non_interactive", .type = OPTION_FLAG, FIELD(non_interactive), .def = "off", .unit = "",
 	  .metavar = "", .group = report, .help = "No progress bar; also when stdout is no terminal" },
@@ -327,13 +312,13 @@ const struct option_row option_rows[] = {
 	{ .key = "server_username", .json = "serverUsername", .type = OPTION_TEXT, FIELD(server_username),
 	  .def = "", .unit = "", .metavar = "NAME", CLIENT, .group = launch, .help = "Name to log in with" },
 	{ .key = "ssh", .json = "ssh", .type = OPTION_TEXT, FIELD(ssh), .def = "ssh", .unit = "",
-	  .metavar = "COMMAND", CLIENT, .group = launch, .help = "Command that reaches the host, with its options" },
+	  .metavar = "COMMAND", ASKER, .group = launch, .help = "Command that reaches the host, with its options" },
 	{ .key = "connect_timeout", .json = "connectTimeout", .type = OPTION_TIME, FIELD(connect_timeout_ns),
-	  .min = 100 * MS, .max = 3600 * S, .def = "10", .unit = "s", .metavar = "TIME", CLIENT, .group = launch,
+	  .min = 100 * MS, .max = 3600 * S, .def = "10", .unit = "s", .metavar = "TIME", ASKER, .group = launch,
 	  .help = "Give up when the server cannot be reached or started in that time" },
 
 	{ .key = "port", .json = "port", .type = OPTION_INT, FIELD(control_port), .min = 0, .max = 65535,
-	  .def = "18720", .unit = "", .metavar = "PORT", .group = server,
+	  .def = "18720", .unit = "", .metavar = "PORT", TWO_HOSTS, .group = server,
 	  .help = "TCP port of the control connection; 0: a server takes a free one" },
 	{ .key = "bind", .json = "bind", .type = OPTION_TEXT, FIELD(bind), .def = "", .unit = "",
 	  .metavar = "ADDRESS", SERVER, .group = server, .help = "Address to listen at; without it at all" },
@@ -348,6 +333,36 @@ const struct option_row option_rows[] = {
 	  .metavar = "", SERVER, .group = server,
 	  .help = "Started by a client: tell port and version on stdout, end when stdin closes" },
 
+	{ .key = "traffic_pattern", .json = "trafficPattern", .type = OPTION_ENUM, .flags = TEST,
+	  FIELD(traffic_pattern), .names = pattern_words, .def = "none", .unit = "", .metavar = "PATTERN", MANY,
+	  .group = many, .help = "Which of the hosts (-n a[1-8],b; each with all devices of -d) send to which" },
+	{ .key = "traffic_partition", .json = "trafficPartition", .type = OPTION_ENUM, .flags = TEST,
+	  FIELD(traffic_partition), .names = partition_words, .def = "none", .unit = "", .metavar = "PART", MANY,
+	  .group = many, .help = "Of the pattern only: same devices of different hosts, within a host, between hosts" },
+	{ .key = "dual_unidir", .type = OPTION_FLAG, .flags = TEST, FIELD(dual_unidir), .def = "off", .unit = "",
+	  .metavar = "", MANY, .group = many, .help = "Both directions, each on queue pairs of its own" },
+	{ .key = "input_file", .letter = 'f', .type = OPTION_WORD, FIELD(input_file), .def = "", .unit = "",
+	  .metavar = "FILE", MANY, .group = many, .help = "Scenario of one or several tests as JSON, in a file or as '{...}'" },
+	{ .key = "iteration_sync", .json = "iterationSync", .type = OPTION_FLAG, .flags = TEST, FIELD(iteration_sync),
+	  .def = "off", .unit = "", .metavar = "", MANY, BW, .group = many,
+	  .help = "Everybody waits for everybody behind each iteration (all_to_all, with -i)" },
+	{ .key = "peer_shifting", .json = "peerShifting", .type = OPTION_FLAG, .flags = TEST, FIELD(peer_shifting),
+	  .def = "off", .unit = "", .metavar = "", MANY, .group = many,
+	  .help = "Round by round: in round p endpoint i sends to i + p only (all_to_all)" },
+	{ .key = "ptini_file", .json = "ptiniFile", .type = OPTION_TEXT, .flags = TEST, FIELD(ptini_file), .def = "",
+	  .unit = "", .metavar = "FILE", MANY, .group = many,
+	  .help = "A size for each pair (all_to_all): counts of UCC's ALLTOALLV pattern file" },
+	{ .key = "ptini_datatype", .json = "ptiniDatatype", .type = OPTION_ENUM, .flags = TEST, FIELD(ptini_datatype),
+	  .names = ucc_type_names, .def = "float32", .unit = "", .metavar = "TYPE", MANY, .group = many,
+	  .help = "What --ptini_file counts" },
+	{ .key = "disable_connection_matrix", .type = OPTION_FLAG, .flags = TEST, FIELD(no_matrix), .def = "off",
+	  .unit = "", .metavar = "", MANY, .group = many, .help = "Print no matrix of connections" },
+	{ .key = "mpi_tcp_network_interfaces", .json = "mpiTcpNetworkInterfaces", .type = OPTION_TEXT,
+	  FIELD(mpi_interfaces), .def = "", .unit = "", .metavar = "SUBNET", MANY, .group = many,
+	  .help = "Subnet or interfaces by which the hosts reach each other for control, as 10.7.8.0/24" },
+	{ .key = "summary", .type = OPTION_FLAG, FIELD(summary), .def = "off", .unit = "", .metavar = "",
+	  .scope.sides = SIDE_PLAN, .group = many, .help = "Of 'fabperf plan': the number of connections, not each" },
+
 	{ .key = "help", .letter = 'h', .type = OPTION_FLAG, FIELD(help), .def = "off", .unit = "", .metavar = "",
 	  .group = other, .help = "Print this" },
 	{ .key = "version", .letter = 'V', .type = OPTION_FLAG, FIELD(version), .def = "off", .unit = "",
@@ -356,28 +371,3 @@ const struct option_row option_rows[] = {
 /* clang-format on */
 
 const size_t option_count = sizeof(option_rows) / sizeof(option_rows[0]);
-
-const char *driver_kind_name(uint32_t driver)
-{
-	return driver < DRIVERS ? driver_names[driver] : "?";
-}
-
-const char *transport_name(uint32_t transport)
-{
-	return transport < TRANSPORTS ? transport_names[transport] : "?";
-}
-
-const char *verb_name(uint32_t verb)
-{
-	return verb <= VERB_ATOMIC_CS ? verb_names[verb] : "?";
-}
-
-const char *mem_name(uint32_t mem)
-{
-	return mem <= MEM_CUDA_DATA_DIRECT ? server_mem_names[mem] : "?";
-}
-
-const char *metric_name(uint32_t metric)
-{
-	return metric <= METRIC_LAT ? metric_names[metric] : "?";
-}

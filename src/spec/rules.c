@@ -51,7 +51,7 @@ static int check_words(const struct request *request, struct error *err)
 		rc = check_word(request, ROW(server_device), request->server_device, err);
 	if (rc == 0 && *request->cuda_lib_path && *request->cuda_lib_path != '/')
 		rc = error_set(err, -EINVAL, "%s must begin with '/'", naming_of(request, ROW(cuda_lib_path)).text);
-	if (rc == 0 && *request->host && request->control_port == 0)
+	if (rc == 0 && *request->host && !request_is_scenario(request) && request->control_port == 0)
 		rc = error_set(err, -EINVAL, "%s is for a server only: a client needs the server's port",
 			       naming_of(request, ROW(control_port)).text);
 	return rc;
@@ -302,8 +302,11 @@ static int resolve_client(struct request *request, const struct request_host *ho
 		return rc;
 	resolve_depths(&request->spec);
 	resolve_events(&request->spec);
-	resolve_psn(&request->spec, host->lot);
+	if (!request->planning)
+		resolve_psn(&request->spec, host->lot);
 	rc = request_check_memory(request, err);
+	if (rc == 0)
+		rc = request_check_sync_transport(request, err);
 	return rc ? rc : request_check_values(request, err);
 }
 
@@ -318,6 +321,10 @@ int request_resolve(struct request *request, const struct request_host *host, st
 	if (rc)
 		return rc;
 	request_resolve_cuda(request);
+	if (request_is_scenario(request)) {
+		rc = request_check_many(request, err);
+		return rc ? rc : resolve_client(request, host, err);
+	}
 	if (*request->host)
 		return resolve_client(request, host, err);
 	rc = resolve_workers(request, err);

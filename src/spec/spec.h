@@ -36,6 +36,31 @@ enum metric { METRIC_BW, METRIC_LAT };
 enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
+enum pattern {
+	PATTERN_NONE,
+	PATTERN_ONE_TO_ONE,
+	PATTERN_ONE_TO_MANY,
+	PATTERN_MANY_TO_ONE,
+	PATTERN_ALL_TO_ALL,
+	PATTERN_BISECTION,
+	PATTERN_RING,
+	PATTERNS
+};
+/* What may be written for a pattern: the patterns themselves, then other names. */
+enum pattern_word {
+	WORD_O2O = PATTERNS,
+	WORD_O2M,
+	WORD_M2O,
+	WORD_A2A,
+	WORD_B,
+	WORD_R,
+	WORD_INCAST,
+	WORD_ALL2ALL,
+	WORD_ALL_2_ALL,
+	WORD_ALLREDUCE
+};
+enum traffic_direction { DIRECTION_UNIDIR, DIRECTION_BIDIR, DIRECTION_DUAL_UNIDIR };
+enum partition { PARTITION_NONE, PARTITION_RAILED, PARTITION_LOCAL, PARTITION_REMOTE };
 enum tph_mem { TPH_MEM_NONE, TPH_MEM_VM, TPH_MEM_PM };
 enum mem_kind {
 	MEM_AUTO,
@@ -135,9 +160,23 @@ struct request {
 		depth_list[SPEC_TEXT]; /* as written; empty: one value, in spec */
 	bool all; /* all powers of two as sizes */
 	uint64_t given[4]; /* bit i: row i of the option table was set by the user */
+	uint64_t inherited[4]; /* bit i: row i was set by the defaults of a file's tests, not by the test */
 	uint64_t spelled[4]; /* bit i: ... with its long name, so that sentences can name it as it was written */
 
-	char host[SPEC_TEXT]; /* server; empty = this process is the server */
+	const char *host; /* server, or the list of a scenario's hosts; empty = this process is the server */
+	const char *input_file; /* of a scenario, or its text; empty = none */
+	bool planning; /* the command is plan: nothing runs */
+	bool in_file; /* the test stands in a file: sentences name options by their JSON keys */
+	uint32_t traffic_pattern; /* enum pattern_word; PATTERN_NONE: no scenario, or one by input_file */
+	uint32_t traffic_partition; /* index of its words: request_partition() */
+	bool dual_unidir, iteration_sync, peer_shifting;
+	char ptini_file[SPEC_TEXT]; /* message sizes of each pair; empty = none */
+	uint32_t ptini_datatype; /* index into the names of its row */
+	bool no_matrix; /* no connection matrix is printed */
+	char mpi_interfaces[SPEC_TEXT]; /* subnet or interfaces that the ranks reach each other by */
+	bool summary; /* plan: the number of connections, not each */
+	char gpu_list[SPEC_TEXT]; /* GPUs for the devices of a list, as written; empty: one value, in spec */
+
 	uint64_t control_port;
 	char bind[SPEC_NAME];
 	uint32_t launch_server; /* enum choice: off = never start one */
@@ -158,6 +197,15 @@ struct request {
 	bool non_interactive;
 	bool help, version;
 };
+
+/* What tests have in common gives way to what one of them says and what excludes it: back to its default. */
+void request_drop_inherited(struct request *request);
+
+/* A scenario: many hosts, described by a pattern or in a file; else a test between two hosts, or a server. */
+bool request_is_scenario(const struct request *request);
+enum pattern request_pattern(const struct request *request);
+enum partition request_partition(const struct request *request);
+enum traffic_direction request_direction(const struct request *request);
 
 /* Fills every field with its row's default. */
 void request_init(struct request *request);

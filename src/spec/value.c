@@ -2,7 +2,7 @@
 #include "spec/value.h"
 
 #include "base/error.h"
-#include "base/topo.h"
+#include "base/near.h"
 #include "base/units.h"
 #include "spec/spec.h"
 
@@ -243,7 +243,7 @@ static char *choice_format(const struct option_row *row, const void *field, char
 static int enum_parse(const struct option_row *row, const char *text, void *field, struct error *err)
 {
 	for (uint32_t i = 0; row->names[i]; i++) {
-		if (*row->names[i] && !strcasecmp(text, row->names[i])) {
+		if (*row->names[i] && near_same(text, row->names[i])) {
 			memcpy(field, &i, sizeof(i));
 			return 0;
 		}
@@ -260,38 +260,6 @@ static char *enum_format(const struct option_row *row, const void *field, char *
 		count++;
 	snprintf(ret, size, "%s", value < count ? row->names[value] : "?");
 	return ret;
-}
-
-/* --- text and cores --- */
-
-static int text_parse(const struct option_row *row, const char *text, void *field, struct error *err)
-{
-	const size_t len = strlen(text);
-
-	if (len >= row->size)
-		return error_set(err, -EINVAL, "'%.*s...' is too long: %zu bytes, at most %zu", 40, text, len,
-				 row->size - 1);
-	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 127)
-			return error_set(err, -EINVAL, "the value has a control character at byte %zu",
-					 (size_t)(at - text));
-	memset(field, 0, row->size);
-	memcpy(field, text, len);
-	return 0;
-}
-
-static char *text_format(const struct option_row *row, const void *field, char *ret, size_t size)
-{
-	snprintf(ret, size, "%.*s", (int)row->size, (const char *)field);
-	return ret;
-}
-
-static int cores_parse(const struct option_row *row, const char *text, void *field, struct error *err)
-{
-	struct core_list list;
-	const int rc = core_list_parse(text, &list, err);
-
-	return rc ? rc : text_parse(row, text, field, err);
 }
 
 /* --- percentiles --- */
@@ -365,8 +333,9 @@ static const struct type_ops types[] = {
 	[OPTION_TIME] = { time_parse, time_format },
 	[OPTION_REAL] = { real_parse, real_format },
 	[OPTION_ENUM] = { enum_parse, enum_format },
-	[OPTION_TEXT] = { text_parse, text_format },
-	[OPTION_CORES] = { cores_parse, text_format },
+	[OPTION_TEXT] = { value_parse_text, value_format_text },
+	[OPTION_WORD] = { value_parse_word, value_format_word },
+	[OPTION_CORES] = { value_parse_cores, value_format_text },
 	[OPTION_PERCENTILES] = { percentiles_parse, percentiles_format },
 	[OPTION_OPERATIONS] = { value_parse_ops, value_format_ops },
 };
@@ -385,5 +354,7 @@ bool value_equal(const struct option_row *row, const void *a, const void *b)
 {
 	if (row->type == OPTION_TEXT || row->type == OPTION_CORES)
 		return !strncmp(a, b, row->size);
+	if (row->type == OPTION_WORD)
+		return value_equal_words(a, b);
 	return !memcmp(a, b, row->size);
 }

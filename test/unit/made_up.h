@@ -20,7 +20,7 @@ static inline void make_request(struct request *request, enum transport transpor
 				uint64_t size)
 {
 	request_init(request);
-	snprintf(request->host, sizeof(request->host), "beta");
+	request->host = "beta";
 	request->spec.driver = transport_is_socket(transport) ? DRIVER_SOCK : DRIVER_IBV;
 	request->spec.transport = transport;
 	request->spec.verb = verb;

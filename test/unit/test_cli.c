@@ -98,7 +98,7 @@ static const struct line bad[] = {
 	{ "--gso --gso=off", "--gso is there twice" },
 	{ "--msg-size 1 --msg_size 1", "--msg_size is there twice" },
 	/* missing and superfluous values */
-	{ "-n", "-n needs a value: a text of 1 to 255 bytes" },
+	{ "-n", "-n needs a value: a text" },
 	{ "-s", "-s needs a value: 1 to 1Gi bytes or auto" },
 	{ "--duration", "--duration needs a value: 100ms to 1000000s" },
 	{ "--duration=", "--duration needs a value: 100ms to 1000000s" },

@@ -1,0 +1,59 @@
+/* The plan command: what a scenario would connect, and what it takes; no device is touched. */
+#include "report/plan.h"
+#include "cmd/cmd.h"
+#include "orch/orch.h"
+#include "spec/legal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int print(const struct request *request, const struct plan *plan, const struct plan_totals *totals,
+		 struct error *err)
+{
+	const char *const path = request->json_path;
+	FILE *to = stdout;
+	int rc;
+
+	if (!request->json && !request->print_json) {
+		report_plan(stdout, plan, totals, request->summary);
+		return 0;
+	}
+	if (*path && strcmp(path, "-") != 0)
+		to = fopen(path, "we");
+	if (!to)
+		return error_sys(err, -errno, "cannot write to %.200s", path);
+	rc = report_plan_json(to, plan, totals, request->summary, err);
+	if (to == stdout)
+		return rc;
+	if (ferror(to) | fclose(to))
+		return error_sys(err, -errno, "cannot write to %.200s", path);
+	return rc;
+}
+
+int cmd_plan(struct request *request)
+{
+	/* Devices are elsewhere: that they exist is found out by the run. */
+	const struct request_host host = { .has_rdma = true, .device_is_rdma = true };
+	struct plan_totals totals = { 0 };
+	struct plan *plan = NULL;
+	struct request run;
+	struct error err = { 0 };
+	int rc;
+
+	request->planning = true;
+	run = *request;
+	option_reset(&run, ROW(json_path)); /* where the plan goes; a file says where the run's result goes */
+	option_reset(&run, ROW(print_json));
+	if (!request_is_scenario(request))
+		rc = error_set(&err, -EINVAL, "plan needs a scenario: --traffic_pattern with -n, or -f");
+	else
+		rc = plan_of_request(&plan, &run, &host, &err);
+	if (rc == 0)
+		rc = plan_sum(plan, orch_memory_of, &totals, &err);
+	if (rc == 0)
+		rc = print(request, plan, &totals, &err);
+	plan_totals_release(&totals);
+	plan_free(plan);
+	return rc < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
+}
