@@ -3,32 +3,7 @@ import pytest
 
 from double.runs import TWO_SIDED, check_bandwidth, options
 
-SENTENCES = {
-    'LOC_LEN_ERR': 'local length error',
-    'LOC_QP_OP_ERR': 'local QP operation error',
-    'LOC_PROT_ERR': 'local protection error',
-    'WR_FLUSH_ERR': 'Work Request Flushed Error',
-    'BAD_RESP_ERR': 'bad response error',
-    'REM_INV_REQ_ERR': 'remote invalid request error',
-    'REM_ACCESS_ERR': 'remote access error',
-    'REM_OP_ERR': 'remote operation error',
-    'RETRY_EXC_ERR': 'transport retry counter exceeded',
-    'RNR_RETRY_EXC_ERR': 'RNR retry counter exceeded',
-    'FATAL_ERR': 'fatal error',
-    'GENERAL_ERR': 'general error',
-}
-
-
-@pytest.mark.parametrize('status', SENTENCES)
-def test_status(refused, status):
-    sentence = refused(options('RC', 'write', 'bw'), 'double0', 'RC write', client=f'status=100:{status}')
-    assert SENTENCES[status].lower() in sentence.lower()
-
-
-@pytest.mark.parametrize('status', ['LOC_LEN_ERR', 'LOC_PROT_ERR', 'REM_OP_ERR'])
-def test_receive_status(refused, status):
-    sentence = refused(options('RC', 'send', 'bw'), 'double0', 'receive', server=f'recv_status=100:{status}')
-    assert SENTENCES[status].lower() in sentence.lower()
+# Each status of a send and of a receive: test_faults.py.
 
 
 @pytest.mark.parametrize('verb, metric', [('write', 'lat'), ('send', 'lat'), ('read', 'lat'), ('atomic_fa', 'bw')])
