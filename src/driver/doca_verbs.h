@@ -72,6 +72,39 @@ enum doca_qp_mask {
 };
 
 /* F(result, name behind "doca_", parameters). An int that is no count is a doca_error_t; those of "bridge" post and poll like verbs. */
+
+/* What brings a queue pair to RTS: also in the open library that the GPUNetIO plug-in uses, whose context is that of verbs. */
+#define DOCA_STATE_CALLS(F)                                                                                            \
+	F(uint32_t, verbs_qp_get_qpn, const struct doca_verbs_qp *)                                                    \
+	F(int, verbs_qp_attr_create, struct doca_verbs_qp_attr **)                                                     \
+	F(int, verbs_qp_attr_set_next_state, struct doca_verbs_qp_attr *, enum doca_qp_state)                          \
+	F(int, verbs_qp_attr_set_allow_remote_write, struct doca_verbs_qp_attr *, int)                                 \
+	F(int, verbs_qp_attr_set_allow_remote_read, struct doca_verbs_qp_attr *, int)                                  \
+	F(int, verbs_qp_attr_set_pkey_index, struct doca_verbs_qp_attr *, uint16_t)                                    \
+	F(int, verbs_qp_attr_set_port_num, struct doca_verbs_qp_attr *, uint16_t)                                      \
+	F(int, verbs_qp_attr_set_rq_psn, struct doca_verbs_qp_attr *, uint32_t)                                        \
+	F(int, verbs_qp_attr_set_dest_qp_num, struct doca_verbs_qp_attr *, uint32_t)                                   \
+	F(int, verbs_qp_attr_set_path_mtu, struct doca_verbs_qp_attr *, enum doca_mtu)                                 \
+	F(int, verbs_qp_attr_set_ah_attr, struct doca_verbs_qp_attr *, struct doca_verbs_ah_attr *)                    \
+	F(int, verbs_qp_attr_set_min_rnr_timer, struct doca_verbs_qp_attr *, uint16_t)                                 \
+	F(int, verbs_qp_attr_set_max_dest_rd_atomic, struct doca_verbs_qp_attr *, uint8_t)                             \
+	F(int, verbs_qp_attr_set_sq_psn, struct doca_verbs_qp_attr *, uint32_t)                                        \
+	F(int, verbs_qp_attr_set_ack_timeout, struct doca_verbs_qp_attr *, uint16_t)                                   \
+	F(int, verbs_qp_attr_set_retry_cnt, struct doca_verbs_qp_attr *, uint16_t)                                     \
+	F(int, verbs_qp_attr_set_rnr_retry, struct doca_verbs_qp_attr *, uint16_t)                                     \
+	F(int, verbs_qp_attr_set_max_rd_atomic, struct doca_verbs_qp_attr *, uint8_t)                                  \
+	F(int, verbs_qp_attr_destroy, struct doca_verbs_qp_attr *)                                                     \
+	F(int, verbs_qp_modify, struct doca_verbs_qp *, struct doca_verbs_qp_attr *, int)                              \
+	F(int, verbs_ah_attr_create, struct doca_verbs_context *, struct doca_verbs_ah_attr **)                        \
+	F(int, verbs_ah_attr_set_addr_type, struct doca_verbs_ah_attr *, enum doca_addr_type)                          \
+	F(int, verbs_ah_attr_set_gid, struct doca_verbs_ah_attr *, struct doca_verbs_gid)                              \
+	F(int, verbs_ah_attr_set_sgid_index, struct doca_verbs_ah_attr *, uint8_t)                                     \
+	F(int, verbs_ah_attr_set_hop_limit, struct doca_verbs_ah_attr *, uint8_t)                                      \
+	F(int, verbs_ah_attr_set_traffic_class, struct doca_verbs_ah_attr *, uint8_t)                                  \
+	F(int, verbs_ah_attr_set_dlid, struct doca_verbs_ah_attr *, uint32_t)                                          \
+	F(int, verbs_ah_attr_set_sl, struct doca_verbs_ah_attr *, uint8_t)                                             \
+	F(int, verbs_ah_attr_destroy, struct doca_verbs_ah_attr *)
+
 #define DOCA_VERBS_CALLS(F)                                                                                            \
 	F(int, verbs_bridge_verbs_context_create, struct ibv_device *, uint32_t, struct doca_verbs_context **)         \
 	F(struct ibv_context *, verbs_bridge_get_ibv_ctx, struct doca_verbs_context *)                                 \
@@ -101,37 +134,8 @@ enum doca_qp_mask {
 	F(int, verbs_qp_init_attr_destroy, struct doca_verbs_qp_init_attr *)                                           \
 	F(int, verbs_qp_create, struct doca_verbs_context *, struct doca_verbs_qp_init_attr *,                         \
 	  struct doca_verbs_qp **)                                                                                     \
-	F(uint32_t, verbs_qp_get_qpn, const struct doca_verbs_qp *)                                                    \
-	F(int, verbs_qp_destroy, struct doca_verbs_qp *)                                                               \
-	F(int, verbs_qp_attr_create, struct doca_verbs_qp_attr **)                                                     \
-	F(int, verbs_qp_attr_set_next_state, struct doca_verbs_qp_attr *, enum doca_qp_state)                          \
-	F(int, verbs_qp_attr_set_allow_remote_write, struct doca_verbs_qp_attr *, int)                                 \
-	F(int, verbs_qp_attr_set_allow_remote_read, struct doca_verbs_qp_attr *, int)                                  \
 	F(int, verbs_qp_attr_set_atomic_mode, struct doca_verbs_qp_attr *, int)                                        \
-	F(int, verbs_qp_attr_set_pkey_index, struct doca_verbs_qp_attr *, uint16_t)                                    \
-	F(int, verbs_qp_attr_set_port_num, struct doca_verbs_qp_attr *, uint16_t)                                      \
-	F(int, verbs_qp_attr_set_rq_psn, struct doca_verbs_qp_attr *, uint32_t)                                        \
-	F(int, verbs_qp_attr_set_dest_qp_num, struct doca_verbs_qp_attr *, uint32_t)                                   \
-	F(int, verbs_qp_attr_set_path_mtu, struct doca_verbs_qp_attr *, enum doca_mtu)                                 \
-	F(int, verbs_qp_attr_set_ah_attr, struct doca_verbs_qp_attr *, struct doca_verbs_ah_attr *)                    \
-	F(int, verbs_qp_attr_set_min_rnr_timer, struct doca_verbs_qp_attr *, uint16_t)                                 \
-	F(int, verbs_qp_attr_set_max_dest_rd_atomic, struct doca_verbs_qp_attr *, uint8_t)                             \
-	F(int, verbs_qp_attr_set_sq_psn, struct doca_verbs_qp_attr *, uint32_t)                                        \
-	F(int, verbs_qp_attr_set_ack_timeout, struct doca_verbs_qp_attr *, uint16_t)                                   \
-	F(int, verbs_qp_attr_set_retry_cnt, struct doca_verbs_qp_attr *, uint16_t)                                     \
-	F(int, verbs_qp_attr_set_rnr_retry, struct doca_verbs_qp_attr *, uint16_t)                                     \
-	F(int, verbs_qp_attr_set_max_rd_atomic, struct doca_verbs_qp_attr *, uint8_t)                                  \
-	F(int, verbs_qp_attr_destroy, struct doca_verbs_qp_attr *)                                                     \
-	F(int, verbs_qp_modify, struct doca_verbs_qp *, struct doca_verbs_qp_attr *, int)                              \
-	F(int, verbs_ah_attr_create, struct doca_verbs_context *, struct doca_verbs_ah_attr **)                        \
-	F(int, verbs_ah_attr_set_addr_type, struct doca_verbs_ah_attr *, enum doca_addr_type)                          \
-	F(int, verbs_ah_attr_set_gid, struct doca_verbs_ah_attr *, struct doca_verbs_gid)                              \
-	F(int, verbs_ah_attr_set_sgid_index, struct doca_verbs_ah_attr *, uint8_t)                                     \
-	F(int, verbs_ah_attr_set_hop_limit, struct doca_verbs_ah_attr *, uint8_t)                                      \
-	F(int, verbs_ah_attr_set_traffic_class, struct doca_verbs_ah_attr *, uint8_t)                                  \
-	F(int, verbs_ah_attr_set_dlid, struct doca_verbs_ah_attr *, uint32_t)                                          \
-	F(int, verbs_ah_attr_set_sl, struct doca_verbs_ah_attr *, uint8_t)                                             \
-	F(int, verbs_ah_attr_destroy, struct doca_verbs_ah_attr *)                                                     \
+	F(int, verbs_qp_destroy, struct doca_verbs_qp *)                                                               \
 	F(int, verbs_bridge_post_send, struct doca_verbs_qp *, struct ibv_send_wr *, struct ibv_send_wr **)            \
 	F(int, verbs_bridge_post_recv, struct doca_verbs_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)            \
 	F(int, verbs_bridge_poll_cq, struct doca_verbs_cq *, int, struct ibv_wc *)
@@ -157,6 +161,7 @@ enum doca_qp_mask {
 
 #define DOCA_MEMBER(result, name, ...) result (*name)(__VA_ARGS__);
 struct doca_calls {
+	DOCA_STATE_CALLS(DOCA_MEMBER)
 	DOCA_VERBS_CALLS(DOCA_MEMBER)
 	DOCA_VERBS_CC_CALLS(DOCA_MEMBER)
 	DOCA_COMMON_CALLS(DOCA_MEMBER)

@@ -3,14 +3,10 @@
 
 #include "spec/result.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define PLUGIN "fabperf-gpunetio.so"
 
 /* --- what DOCA's calls answer --- */
 
@@ -167,53 +163,44 @@ static const struct ib_calls dv_calls = {
 
 /* --- the driver --- */
 
-/* Beside the executable, else on the loader's path. */
-static int check_plugin(const struct spec *spec, struct error *err)
-{
-	char path[512] = "";
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - sizeof(PLUGIN) - 1);
-	void *plugin;
-
-	if (spec->engine != ENGINE_GPUNETIO)
-		return 0;
-	while (len > 0 && path[len - 1] != '/')
-		len--;
-	snprintf(path + (len > 0 ? len : 0), sizeof(PLUGIN), PLUGIN);
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!plugin)
-		plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
-	if (!plugin)
-		return error_set(
-			err, -ENOENT,
-			"--engine gpunetio needs a plug-in, which is neither %s nor on the loader's path and does not "
-			"come with this version: use --engine cpu",
-			path);
-	dlclose(plugin);
-	return error_set(err, -ENOSYS,
-			 "--engine gpunetio: this version of fabperf does not use %s yet: use --engine cpu", PLUGIN);
-}
-
 static int dv_open(const struct port_conf *conf, struct port **ret, struct error *err)
 {
 	struct doca_calls call = { 0 };
 	struct cc_hints hints = { .size = 0 };
+	const bool by_gpu = conf->spec->engine == ENGINE_GPUNETIO;
+	struct dv_gpu gpu = { NULL };
 	struct dv_port *p;
 	int rc = dv_cc_check(conf->spec, &hints, err);
 
 	if (!rc)
-		rc = check_plugin(conf->spec, err);
-	if (!rc)
-		rc = dv_library_open(hints.size != 0, &call, err);
+		rc = by_gpu ? dv_gpu_open(conf, &gpu, &call, err) : dv_library_open(hints.size != 0, &call, err);
 	if (rc)
 		return rc;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return error_set(err, -ENOMEM, "no memory for an RDMA port");
 	p->ib.port.drv = &driver_dv;
-	p->ib.calls = &dv_calls;
+	p->ib.calls = by_gpu ? &dv_gpu_calls : &dv_calls;
+	p->gpu = gpu;
 	p->call = call;
 	p->hints = hints;
 	return ib_open_port(&p->ib, conf, ret, err);
+}
+
+static int dv_ep_open(struct port *port, const struct ep_conf *conf, struct ep **ret, struct error *err)
+{
+	struct dv_port *p = (struct dv_port *)port;
+	int rc = p->gpu.plugin ? dv_gpu_choose(p, conf->mem, err) : 0;
+
+	return rc ? rc : ib_ep_open(port, conf, ret, err);
+}
+
+static int dv_prepare(struct ep *ep, const struct work *work, struct error *err)
+{
+	const struct dv_port *p = (const struct dv_port *)ep->port;
+	int rc = ib_ring_prepare(ep, work, err);
+
+	return !rc && p->gpu.plugin && work->kind == WORK_TX ? dv_gpu_start(ep, work, err) : rc;
 }
 
 static void dv_facts(const struct port *port, struct facts *ret)
@@ -240,13 +227,13 @@ const struct driver driver_dv = {
 	.close = ib_close,
 	.reg = ib_mem_reg,
 	.unreg = ib_mem_unreg,
-	.ep_open = ib_ep_open,
+	.ep_open = dv_ep_open,
 	.ep_addr = ib_ep_addr,
 	.ep_offer = ib_ep_offer,
 	.ep_connect = ib_ep_connect,
 	.ep_close = ib_ep_close,
 	.ep_cut = ib_ep_cut,
-	.prepare = ib_ring_prepare,
+	.prepare = dv_prepare,
 	.tx_slot = ib_ep_tx_slot,
 	.rx_slot = ib_ep_rx_slot,
 	.post = ib_ring_post,

@@ -3,13 +3,23 @@
 #define DRIVER_DV_H
 
 #include "driver/doca_verbs.h"
+#include "driver/gpunetio.h"
 #include "driver/ibv.h"
 #include "spec/doca.h"
 
 extern const struct driver driver_dv;
 
+struct dv_signal;
+
+/* --engine gpunetio only */
+struct dv_gpu {
+	const struct gpunetio *plugin;
+	struct gpunetio_gpu *gpu; /* from the first endpoint on */
+};
+
 struct dv_port {
 	struct ib_port ib;
+	struct dv_gpu gpu;
 	struct doca_calls call;
 	char failed[96]; /* the call that failed last, and DOCA's name for the reason */
 	struct ibv_context *opened; /* by us; while DOCA has a context of its own, that one is ib.context */
@@ -27,6 +37,13 @@ struct dv_qp {
 	const struct dv_port *port;
 	struct doca_verbs_qp *handle;
 	struct ibv_qp_attr used; /* what it was set to */
+
+	/* --engine gpunetio only */
+	struct gpunetio_qp *gpu;
+	struct gpunetio_box *box;
+	struct dv_signal *signals; /* a ring: completions that are to be told, in their order */
+	uint32_t signal_head, signal_tail, signal_mask;
+	uint64_t posted;
 };
 
 static inline struct dv_port *dv_port_of(struct ib_port *p)
@@ -46,6 +63,15 @@ int dv_result(struct dv_port *p, const char *call, int code);
 
 /* dv_library.c: those for congestion control groups are optional. */
 int dv_library_open(bool with_cc, struct doca_calls *ret, struct error *err);
+
+/* The same for the states of queue pairs alone, out of the library that the GPUNetIO plug-in brings with it. */
+int dv_library_states(void *plugin, struct doca_calls *ret, struct error *err);
+
+/* dv_gpu.c: --engine gpunetio */
+extern const struct ib_calls dv_gpu_calls;
+int dv_gpu_open(const struct port_conf *conf, struct dv_gpu *ret, struct doca_calls *call, struct error *err);
+int dv_gpu_choose(struct dv_port *p, const struct mem *mem, struct error *err); /* that of the test's memory */
+int dv_gpu_start(struct ep *base, const struct work *work, struct error *err); /* for a ring that was prepared */
 
 /* dv_qp.c: see struct ib_calls */
 struct ibv_qp *dv_qp_create(struct ib_port *p, struct ibv_qp_init_attr_ex *init);

@@ -22,8 +22,8 @@ static const struct library {
 static const struct function {
 	const char *name;
 	size_t at; /* of its pointer in struct doca_calls */
-} verbs[] = { DOCA_VERBS_CALLS(FUNCTION) }, cc[] = { DOCA_VERBS_CC_CALLS(FUNCTION) },
-  common[] = { DOCA_COMMON_CALLS(FUNCTION) };
+} verbs[] = { DOCA_VERBS_CALLS(FUNCTION) }, states[] = { DOCA_STATE_CALLS(FUNCTION) },
+  cc[] = { DOCA_VERBS_CC_CALLS(FUNCTION) }, common[] = { DOCA_COMMON_CALLS(FUNCTION) };
 
 /* Not there, or there and broken: the loader's own words then. */
 static int not_opened(const struct library *library, const char *folder, const char *path, struct error *err)
@@ -79,6 +79,8 @@ int dv_library_open(bool with_cc, struct doca_calls *ret, struct error *err)
 		return rc;
 	FIND(handle[COMMON], common, ret);
 	missing = FIND(handle[VERBS], verbs, ret);
+	if (!missing)
+		missing = FIND(handle[VERBS], states, ret);
 	if (missing)
 		return error_set(err, -ENOSYS, "-r dv needs %s, which this %s lacks: install a newer %s", missing,
 				 libraries[VERBS].file, libraries[VERBS].package);
@@ -87,4 +89,14 @@ int dv_library_open(bool with_cc, struct doca_calls *ret, struct error *err)
 		return error_set(err, -ENOSYS, "--cc_group_hints needs %s, which this %s lacks: install a newer %s",
 				 missing, libraries[VERBS].file, libraries[VERBS].package);
 	return 0;
+}
+
+int dv_library_states(void *plugin, struct doca_calls *ret, struct error *err)
+{
+	const char *missing = FIND(plugin, states, ret);
+
+	return missing ? error_set(err, -ENOSYS,
+				   "--engine gpunetio needs %s, which its plug-in's library lacks: build both anew",
+				   missing)
+		       : 0;
 }

@@ -125,7 +125,8 @@ static void take_rights(struct change *c, const struct ibv_qp_attr *attr)
 	if (c->p->ib.spec->transport != TRANSPORT_RC)
 		return;
 	TAKE(c, IBV_QP_ACCESS_FLAGS, DOCA_QP_REMOTE_READ, allow_remote_read, !!(rights & IBV_ACCESS_REMOTE_READ));
-	TAKE(c, IBV_QP_ACCESS_FLAGS, DOCA_QP_ATOMIC_MODE, atomic_mode, DOCA_ATOMIC_NONE); /* bridge has none */
+	if (c->p->call.verbs_qp_attr_set_atomic_mode)
+		TAKE(c, IBV_QP_ACCESS_FLAGS, DOCA_QP_ATOMIC_MODE, atomic_mode, DOCA_ATOMIC_NONE); /* bridge has none */
 }
 
 static void take_path(struct change *c, const struct ibv_qp_attr *attr)

@@ -70,25 +70,43 @@ static int engine_needs(const struct request *request, int row, const char *need
 }
 
 /* The graphics processor posts and polls by itself, out of its own memory, and only writes. */
-static int check_engine(const struct request *request, struct error *err)
+static int check_engine_test(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
 
-	if (spec->engine != ENGINE_GPUNETIO)
-		return 0;
 	if (spec->driver != DRIVER_DV)
 		return engine_needs(request, ROW(spec.driver), "-r dv", err);
+	if (spec->transport != TRANSPORT_RC)
+		return engine_needs(request, ROW(spec.transport), "-c RC", err);
 	if (spec_verbs(spec) != VERB_BIT(VERB_WRITE))
 		return engine_needs(request, ROW(spec.verb), "-v write", err);
+	if (spec_has_list(spec))
+		return engine_needs(request, ROW(spec.op), "messages of one kind", err);
+	if (spec->metric != METRIC_BW)
+		return engine_needs(request, ROW(spec.metric), "-m bw, as nothing times a GPU's messages yet", err);
 	if (spec->bidirectional)
 		return engine_needs(request, ROW(spec.bidirectional), "one direction", err);
 	if (spec->end_margin_ns)
 		return engine_needs(request, ROW(spec.end_margin_ns), "no traffic after the window", err);
-	if (strncmp(mem_name(spec->mem), "cuda", 4) != 0)
+	if (spec->cc_group_hints[0])
+		return engine_needs(request, ROW(spec.cc_group_hints), "queue pairs of no such group", err);
+	return 0;
+}
+
+static int check_engine_memory(const struct request *request, struct error *err)
+{
+	if (strncmp(mem_name(request->spec.mem), "cuda", 4) != 0)
 		return engine_needs(request, ROW(spec.mem), "CUDA memory (-M cuda)", err);
 	if (request->server_mem != MEM_AUTO && strncmp(mem_name(request->server_mem), "cuda", 4) != 0)
 		return engine_needs(request, ROW(server_mem), "CUDA memory on both sides", err);
 	return 0;
+}
+
+static int check_engine(const struct request *request, struct error *err)
+{
+	if (request->spec.engine != ENGINE_GPUNETIO)
+		return 0;
+	return check_engine_test(request, err) ? -EINVAL : check_engine_memory(request, err);
 }
 
 int request_check_doca(const struct request *request, struct error *err)

@@ -69,6 +69,9 @@ struct doca_verbs_qp {
 	int state;
 };
 
+/* Whether a queue pair has that attribute on its way to INIT: not in the open library. */
+extern const bool has_atomic_mode;
+
 /* A code that FABPERF_DOCA plants for this call, else 0. */
 int planted(const char *call);
 #define ENTER                                                                                                          \

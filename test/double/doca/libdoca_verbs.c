@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+const bool has_atomic_mode = true;
+
 /* --- context, protection domain, completion queue --- */
 
 EXPORT int doca_verbs_bridge_verbs_context_create(struct ibv_device *device, uint32_t flags,
@@ -144,6 +146,14 @@ EXPORT int doca_verbs_qp_destroy(struct doca_verbs_qp *qp)
 	gone(QP, qp);
 	ENTER;
 	return rc;
+}
+
+EXPORT int doca_verbs_ah_attr_create(struct doca_verbs_context *context, struct doca_verbs_ah_attr **ret)
+{
+	ENTER;
+	*ret = made(ATTR, sizeof(**ret));
+	(*ret)->verbs = context->verbs;
+	return 0;
 }
 
 /* --- congestion control groups --- */

@@ -79,6 +79,8 @@ static bool step_is_right(const struct doca_verbs_qp *qp, const struct doca_verb
 	if (next != qp->state + 1 || next > 3 || attr->atomic_mode)
 		return false;
 	must = needed[next][qp->type];
+	if (!has_atomic_mode)
+		must &= ~(1 << 15);
 	return (mask & must) == must && !(mask & ~(must | allowed[next])) && !(mask & ~attr->set);
 }
 
@@ -112,14 +114,6 @@ EXPORT int doca_verbs_qp_modify(struct doca_verbs_qp *qp, struct doca_verbs_qp_a
 struct doca_verbs_gid {
 	uint8_t raw[16];
 };
-
-EXPORT int doca_verbs_ah_attr_create(struct doca_verbs_context *context, struct doca_verbs_ah_attr **ret)
-{
-	ENTER;
-	*ret = made(ATTR, sizeof(**ret));
-	(*ret)->verbs = context->verbs;
-	return 0;
-}
 
 EXPORT int doca_verbs_ah_attr_destroy(struct doca_verbs_ah_attr *ah)
 {
