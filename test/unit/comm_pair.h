@@ -91,7 +91,7 @@ static inline void *peer_main(void *arg)
 	struct peer *peer = arg;
 	struct comm *comm;
 
-	peer->rc = welcome(peer->fd, within(5), &comm, &peer->err);
+	peer->rc = welcome(peer->fd, within(30), &comm, &peer->err);
 	if (peer->rc)
 		return NULL;
 	peer->rc = peer->run(comm, peer->arg);
@@ -108,7 +108,7 @@ static inline struct comm *pair_open(struct peer *peer, int (*run)(struct comm *
 	tcp_pair(fds);
 	*peer = (struct peer){ .fd = fds[1], .run = run, .arg = arg };
 	assert_int_equal(pthread_create(&peer->thread, NULL, peer_main, peer), 0);
-	if (comm_tcp_client(fds[0], "peer", within(5), &comm, &err))
+	if (comm_tcp_client(fds[0], "peer", within(30), &comm, &err))
 		fail_msg("%s", err.text);
 	return comm;
 }

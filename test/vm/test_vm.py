@@ -9,7 +9,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-LIMIT_S = int(os.environ.get('FABPERF_VM_LIMIT', '600'))
+LIMIT_S = int(os.environ.get('FABPERF_VM_LIMIT', '900'))
 TIME_SCALE = '4'  # how much longer than on this machine a wait may be there
 
 
