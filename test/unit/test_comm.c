@@ -36,10 +36,10 @@ static int bcast_and_gather_1(struct comm *comm, void *arg)
 	EXPECT(comm->rank == 1 && comm->size == 2);
 	for (unsigned i = 0; i < LENGTHS; i++) {
 		buf_put_u32(&data, 0xdead);
-		EXPECT(!comm_bcast(comm, &data, in_seconds(5), &err));
+		EXPECT(!comm_bcast(comm, &data, in_seconds(30), &err));
 		EXPECT(filled(&data, lengths[i], i));
 		fill(&data, lengths[LENGTHS - 1 - i], i + 1);
-		EXPECT(!comm_gather(comm, &data, NULL, in_seconds(5), &err));
+		EXPECT(!comm_gather(comm, &data, NULL, in_seconds(30), &err));
 	}
 	buf_release(&data);
 	return 0;
@@ -59,8 +59,8 @@ static void bcast_replaces_and_gather_collects(void **state)
 	assert_int_equal(comm->remote.ss_family, AF_INET);
 	for (unsigned i = 0; i < LENGTHS; i++) {
 		fill(&data, lengths[i], i);
-		assert_int_equal(comm_bcast(comm, &data, in_seconds(5), &err), 0);
-		assert_int_equal(comm_gather(comm, &data, all, in_seconds(5), &err), 0);
+		assert_int_equal(comm_bcast(comm, &data, in_seconds(30), &err), 0);
+		assert_int_equal(comm_gather(comm, &data, all, in_seconds(30), &err), 0);
 		assert_true(filled(&all[0], lengths[i], i));
 		assert_true(filled(&all[1], lengths[LENGTHS - 1 - i], i + 1));
 	}
@@ -78,7 +78,7 @@ static int exchange_1(struct comm *comm, void *arg)
 	(void)arg;
 	for (unsigned i = 0; i < 2; i++) {
 		fill(&to[0], LARGE, 40 + i);
-		EXPECT(!comm_exchange(comm, to, from, in_seconds(5), &err));
+		EXPECT(!comm_exchange(comm, to, from, in_seconds(30), &err));
 		EXPECT(filled(&from[0], LARGE, 80 + i) && !from[1].len);
 	}
 	buf_release(&to[0]);
@@ -97,7 +97,7 @@ static void exchange_of_much_does_not_lock_up(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		fill(&to[1], LARGE, 80 + i);
-		assert_int_equal(comm_exchange(comm, to, from, in_seconds(5), &err), 0);
+		assert_int_equal(comm_exchange(comm, to, from, in_seconds(30), &err), 0);
 		assert_true(filled(&from[1], LARGE, 40 + i));
 	}
 	buf_release(&to[1]);
@@ -126,7 +126,7 @@ static bool agrees(struct comm *comm, unsigned i)
 	struct error mine = verdict->mine[comm->rank], other = { 0 };
 	struct error *err = i & 1 ? &mine : &other;
 
-	return comm_agree(comm, &mine, in_seconds(5), err) == verdict->code && err->code == verdict->code &&
+	return comm_agree(comm, &mine, in_seconds(30), err) == verdict->code && err->code == verdict->code &&
 	       (!verdict->code || !strcmp(err->text, verdict->text));
 }
 
@@ -209,10 +209,10 @@ static void pings_carry_four_instants(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 200; i++) {
-		assert_int_equal(comm_ping(comm, 1, &ping, in_seconds(5), &err), 0);
+		assert_int_equal(comm_ping(comm, 1, &ping, in_seconds(30), &err), 0);
 		assert_true(ping.t1 <= ping.t2 && ping.t2 <= ping.t3 && ping.t3 <= ping.t4);
 	}
-	assert_int_equal(comm_ping(comm, 0, &ping, in_seconds(5), &err), -EINVAL);
+	assert_int_equal(comm_ping(comm, 0, &ping, in_seconds(30), &err), -EINVAL);
 	assert_int_equal(comm_note(comm, &finish, &err), 0);
 	pair_close(&peer, comm);
 }
@@ -241,7 +241,7 @@ static int gather_instead(struct comm *comm, void *arg)
 	struct error err = { 0 };
 	struct buf data = BUF_INIT;
 
-	EXPECT(!comm_gather(comm, &data, NULL, in_seconds(5), &err));
+	EXPECT(!comm_gather(comm, &data, NULL, in_seconds(30), &err));
 	return wait_for_finish(comm, arg);
 }
 
@@ -254,11 +254,11 @@ static void calls_that_do_not_match_are_an_error(void **state)
 	struct comm *comm = pair_open(&peer, gather_instead, NULL);
 
 	(void)state;
-	assert_int_equal(comm_exchange(comm, to, from, in_seconds(5), &err), -EPROTO);
+	assert_int_equal(comm_exchange(comm, to, from, in_seconds(30), &err), -EPROTO);
 	assert_text(&err, -EPROTO, "host 'peer' sent 'gather' where 'exchange' is due");
 	error_clear(&err);
 	fill(&much, COMM_MAX_FRAME + 1, 0);
-	assert_int_equal(comm_bcast(comm, &much, in_seconds(5), &err), -EMSGSIZE);
+	assert_int_equal(comm_bcast(comm, &much, in_seconds(30), &err), -EMSGSIZE);
 	assert_text(&err, -EMSGSIZE, "16777217 bytes");
 	buf_release(&much);
 	assert_int_equal(comm_note(comm, &finish, NULL), 0);
