@@ -1,4 +1,4 @@
-/* Reads the command line and hands the request to the client or the server, or its words to the command they name. */
+/* Reads the command line and hands the request, or the words behind a command's name, to the command. */
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cmd/cmd.h"
@@ -7,6 +7,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Whether the first word is the name of a command. */
+static bool is_word(int argc, char **argv, const char *name)
+{
+	return argc > 1 && !strcmp(argv[1], name);
+}
+
+static int run(struct request *request)
+{
+	if (request_is_scenario(request))
+		return cmd_scenario(request);
+	return request->host[0] ? cmd_client(request) : cmd_server(request);
+}
 
 int main(int argc, char **argv)
 {
@@ -18,9 +31,11 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* so is a file that may grow no further */
 	if (cmd_is_qperf(argv[0]))
 		return cmd_qperf(argc - 1, argv + 1);
-	if (argc > 1 && !strcmp(argv[1], "qperf"))
+	if (is_word(argc, argv, "qperf"))
 		return cmd_qperf(argc - 2, argv + 2);
-	planning = argc > 1 && !strcmp(argv[1], "plan");
+	if (is_word(argc, argv, "rank"))
+		return cmd_rank();
+	planning = is_word(argc, argv, "plan");
 	request_init(&request);
 	if (cli_parse(argc - 1 - planning, argv + 1 + planning, &request, &err) < 0)
 		return cmd_complain(&err);
@@ -32,12 +47,5 @@ int main(int argc, char **argv)
 		printf("fabperf %s\n", FABPERF_VERSION);
 		return cmd_finish(EXIT_DONE);
 	}
-	if (planning)
-		return cmd_plan(&request);
-	if (request_is_scenario(&request)) {
-		error_set(&err, -EINVAL,
-			  "this version runs tests between two hosts; 'fabperf plan ...' shows what this scenario is");
-		return cmd_complain(&err);
-	}
-	return request.host[0] ? cmd_client(&request) : cmd_server(&request);
+	return planning ? cmd_plan(&request) : run(&request);
 }

@@ -221,7 +221,7 @@ static int write_json(const struct results *results, struct error *err)
 		return rc;
 	snprintf(path, sizeof(path), "%s", request->json_path);
 	if (!path[0])
-		report_json_default_path(results, path, sizeof(path));
+		report_json_default_path(results->started_unix_ns, path, sizeof(path));
 	rc = report_json_file(results, path, err);
 	if (rc == 0 && strcmp(path, "-") != 0)
 		fprintf(stderr, "fabperf: the result is in %s\n", path);

@@ -15,6 +15,8 @@
 int cmd_client(struct request *request);
 int cmd_server(struct request *request);
 int cmd_plan(struct request *request); /* of many hosts: what would run */
+int cmd_scenario(struct request *request);
+int cmd_rank(void); /* 'fabperf rank', as mpirun starts it */
 
 /* qperf's command line, without the program's name. */
 int cmd_qperf(int count, char *const *words);

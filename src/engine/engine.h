@@ -161,6 +161,10 @@ uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint3
 int flow_addresses(struct flow *flow, struct buf *to, struct error *err); /* a block per endpoint */
 int flow_offer(struct flow *flow, struct cursor *from,
 	       struct error *err); /* caps.in_turn: the other side's, before ours */
+/* The same of some endpoints, without their number before: several peers have each their part of a flow. */
+int flow_addresses_of(struct flow *flow, uint32_t first, uint32_t count, struct buf *to, struct error *err);
+int flow_connect_some(struct flow *flow, uint32_t first, uint32_t count, struct cursor *from, int64_t deadline_ns,
+		      struct error *err);
 int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err);
 
 /* --- run.c: what both engines do with completions --- */

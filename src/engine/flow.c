@@ -294,10 +294,9 @@ void flow_close(struct flow *flow)
 	flow->port = NULL;
 }
 
-int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
+int flow_addresses_of(struct flow *flow, uint32_t first, uint32_t count, struct buf *to, struct error *err)
 {
-	buf_put_u32(to, flow->qps);
-	for (uint32_t i = 0; i < flow->qps; i++) {
+	for (uint32_t i = first; i < first + count; i++) {
 		struct buf blob = BUF_INIT;
 		int rc = flow->drv->ep_addr(flow->eps[i].ep, &blob, err);
 
@@ -310,6 +309,12 @@ int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
 			return rc;
 	}
 	return to->failed ? error_set(err, to->failed, "no memory for the addresses") : 0;
+}
+
+int flow_addresses(struct flow *flow, struct buf *to, struct error *err)
+{
+	buf_put_u32(to, flow->qps);
+	return flow_addresses_of(flow, 0, flow->qps, to, err);
 }
 
 static int check_count(const struct flow *flow, struct cursor *from, struct error *err)
@@ -340,15 +345,23 @@ int flow_offer(struct flow *flow, struct cursor *from, struct error *err)
 	return rc;
 }
 
-int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err)
+int flow_connect_some(struct flow *flow, uint32_t first, uint32_t count, struct cursor *from, int64_t deadline_ns,
+		      struct error *err)
 {
 	struct cursor address;
-	int rc = check_count(flow, from, err);
+	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < flow->qps; i++) {
+	for (uint32_t i = first; rc == 0 && i < first + count; i++) {
 		rc = next_address(from, &address, err);
 		if (rc == 0)
 			rc = flow->drv->ep_connect(flow->eps[i].ep, &address, deadline_ns, err);
 	}
 	return rc;
+}
+
+int flow_connect(struct flow *flow, struct cursor *from, int64_t deadline_ns, struct error *err)
+{
+	const int rc = check_count(flow, from, err);
+
+	return rc < 0 ? rc : flow_connect_some(flow, 0, flow->qps, from, deadline_ns, err);
 }

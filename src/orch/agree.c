@@ -3,8 +3,11 @@
 #include "orch/frame.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_ERRNO 4095
 
@@ -36,22 +39,80 @@ bool comm_consequence(const struct error *error)
 }
 
 /* Rank 0: the lowest failing rank's error with its host's name, or none; one that may be the consequence of another gives way to it. */
-static int judge(const struct comm *comm, const struct buf *all, struct error *ret, struct error *err)
+static int judge_two(const struct comm *comm, const struct error *all, struct error *ret)
 {
 	struct error verdict = { 0 };
-	int rc = 0;
 
-	for (unsigned i = 0; i < comm->size && !rc; i++) {
-		struct error next = { 0 };
+	for (unsigned i = 0; i < comm->size; i++) {
+		struct error next = all[i];
 
-		rc = unpack(&all[i], &next, err);
 		if (i && next.code)
 			error_prefix(&next, "host '%s'", comm->peer_name);
 		if (next.code && (!verdict.code || (comm_consequence(&verdict) && !comm_consequence(&next))))
 			verdict = next;
 	}
+	*ret = verdict;
+	return 0;
+}
+
+/* Whether a rank before this one has failed with the same words. */
+static bool is_said(const struct error *all, unsigned rank)
+{
+	for (unsigned i = 0; i < rank; i++)
+		if (all[i].code == all[rank].code && !strcmp(all[i].text, all[rank].text))
+			return true;
+	return false;
+}
+
+static void append(struct error *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct error *to, const char *format, ...)
+{
+	const size_t len = strlen(to->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(to->text + len, sizeof(to->text) - len, format, args);
+	va_end(args);
+}
+
+/* "host 'a', 'b': sentence": all that failed with the words of this one. */
+static void say(const struct comm *comm, const struct error *all, unsigned rank, struct error *ret)
+{
+	append(ret, ret->text[0] ? "; host" : "host");
+	for (unsigned i = rank; i < comm->size; i++)
+		if (all[i].code == all[rank].code && !strcmp(all[i].text, all[rank].text))
+			append(ret, "%s '%s'", i == rank ? "" : ",", comm->names[i]);
+	append(ret, ": %s", all[rank].text);
+}
+
+/* Of many ranks all that failed are named; mere consequences of another's failure only when there is nothing else. */
+static int judge_many(const struct comm *comm, const struct error *all, struct error *ret)
+{
+	bool cause = false;
+
+	*ret = (struct error){ 0 };
+	for (unsigned i = 0; i < comm->size; i++)
+		cause |= all[i].code && !comm_consequence(&all[i]);
+	for (unsigned i = 0; i < comm->size; i++) {
+		if (!all[i].code || (cause && comm_consequence(&all[i])) || is_said(all, i))
+			continue;
+		if (!ret->code)
+			ret->code = all[i].code;
+		say(comm, all, i, ret);
+	}
+	return 0;
+}
+
+static int judge(const struct comm *comm, const struct buf *all, struct error *ret, struct error *err)
+{
+	struct error *error = calloc(comm->size, sizeof(*error));
+	int rc = error ? 0 : error_set(err, -ENOMEM, "no memory for the ranks' verdicts");
+
+	for (unsigned i = 0; i < comm->size && !rc; i++)
+		rc = unpack(&all[i], &error[i], err);
 	if (!rc)
-		*ret = verdict;
+		rc = comm->names ? judge_many(comm, error, ret) : judge_two(comm, error, ret);
+	free(error);
 	return rc;
 }
 

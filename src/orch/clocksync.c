@@ -18,6 +18,7 @@ int clocksync_judge(const struct ping *ping, struct clock_offset *ret)
 		return -EPROTO;
 	ret->error_ns = trip / 2 + trip % 2;
 	ret->offset_ns = low + trip / 2;
+	ret->at_ns = ping->t4;
 	ret->rounds = 1;
 	return 0;
 }

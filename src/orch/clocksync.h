@@ -15,6 +15,7 @@ struct ping;
 struct clock_offset {
 	int64_t offset_ns; /* their clock minus ours */
 	int64_t error_ns; /* the true offset lies within offset_ns +- error_ns: half of the best round trip */
+	int64_t at_ns; /* when, on our clock */
 	unsigned rounds; /* ping-pongs taken */
 };
 

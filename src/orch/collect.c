@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* VmHWM, as ru_maxrss takes over the peak of the process that started this one. 0 when it cannot be read. */
-static uint64_t resident_bytes(void)
+uint64_t resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	char line[128], *number;

@@ -58,6 +58,7 @@ struct comm {
 	struct sockaddr_storage local,
 		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */
+	const char *const *names; /* of all ranks, where there are more than two; NULL before they are known */
 };
 
 /* Rank 0's data replaces everybody's. */
@@ -73,7 +74,10 @@ static inline int comm_gather(struct comm *comm, const struct buf *mine, struct 
 	return comm->ops->gather(comm, mine, all, deadline_ns, err);
 }
 
-/* Sends to[r] to each rank r != ours and fills from[r] with what r sent us. Both arrays have size entries. */
+/*
+ * Sends to[r] to each rank r != ours and fills from[r] with what r sent us. Both arrays have size entries. With more than
+ * two ranks (comm_mpi.h) those that have nothing for each other leave it out.
+ */
 static inline int comm_exchange(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns,
 				struct error *err)
 {

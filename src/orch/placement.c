@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The boot id names the running kernel: ranks with the same one share its cores. */
-static void machine_name(char *ret, size_t size)
+void machine_name(char *ret, size_t size)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 

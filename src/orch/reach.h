@@ -70,6 +70,8 @@ int launch_wait(struct launch *launch, const struct patience *until, int *ret_st
 /* What it wrote to stderr: the last lines that fit, joined by "; ", without control characters. */
 char *launch_log(const struct launch *launch, char *ret, size_t size);
 bool launch_log_has(const struct launch *launch, const char *needle); /* anywhere in it */
+/* What follows the needle in it, as much as fits; false when it is not there. */
+bool launch_log_find(const struct launch *launch, const char *needle, char *ret, size_t size);
 
 /* --- local.c, ssh.c: each starts the server and explains why it ended (wait status) before it was ready --- */
 
@@ -80,6 +82,8 @@ int local_explain(const struct launch *launch, int status, const struct request 
 int ssh_start(const struct request *request, const struct clock *clock, int64_t deadline_ns, struct launch **ret,
 	      struct error *err);
 int ssh_explain(const struct launch *launch, int status, const struct request *request, struct error *err);
+
+bool shell_quote(const char *text, char *ret, size_t size); /* in single quotes; false when it does not fit */
 
 /* Path of our own executable; empty when it cannot be told. */
 void own_path(char *ret, size_t size);

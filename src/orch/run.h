@@ -56,6 +56,7 @@ struct placement {
 	char machine[64]; /* the same text on two ranks of one machine */
 	struct core_list cores;
 };
+void machine_name(char *ret, size_t size); /* the same text for all that runs on one kernel */
 void placement_pack(const struct placement *p, struct buf *to);
 int placement_unpack(struct placement *ret, struct cursor *from);
 int placement_choose(struct run *run, const struct placement *other, struct placement *ret, struct error *err);
@@ -70,6 +71,7 @@ int run_prepare(const struct run *run, struct flow *flow, struct error *err); /*
 int traffic_run(struct run *run, struct error *err);
 
 /* collect.c: this rank's result, and all of them at rank 0. */
+uint64_t resident_bytes(void); /* highest of this process; 0: not known */
 void collect_mine(struct run *run);
 int collect_all(struct run *run, struct result *result, struct error *err);
 

@@ -290,17 +290,27 @@ char *launch_log(const struct launch *launch, char *ret, size_t size)
 	return ret;
 }
 
-bool launch_log_has(const struct launch *launch, const char *needle)
+bool launch_log_find(const struct launch *launch, const char *needle, char *ret, size_t size)
 {
 	const off_t end = lseek(launch->log, 0, SEEK_CUR);
-	void *text = end > 0 ? mmap(NULL, LOG_SIZE, PROT_READ, MAP_PRIVATE, launch->log, 0) : MAP_FAILED;
-	bool has;
+	char *text = end > 0 ? mmap(NULL, LOG_SIZE, PROT_READ, MAP_PRIVATE, launch->log, 0) : MAP_FAILED;
+	const char *at;
 
+	ret[0] = 0;
 	if (text == MAP_FAILED)
 		return false;
-	has = memmem(text, (size_t)end, needle, strlen(needle)) != NULL;
+	at = memmem(text, (size_t)end, needle, strlen(needle));
+	if (at)
+		snprintf(ret, size, "%.*s", (int)(text + end - at - (off_t)strlen(needle)), at + strlen(needle));
 	munmap(text, LOG_SIZE);
-	return has;
+	return at != NULL;
+}
+
+bool launch_log_has(const struct launch *launch, const char *needle)
+{
+	char rest[2];
+
+	return launch_log_find(launch, needle, rest, sizeof(rest));
 }
 
 static void append_log(const struct launch *launch, struct error *why)

@@ -12,7 +12,7 @@
 #define SCRIPT_SIZE  2048
 
 /* Puts text in single quotes for a shell; false when it does not fit. */
-static bool quote(const char *text, char *ret, size_t size)
+bool shell_quote(const char *text, char *ret, size_t size)
 {
 	size_t n = 0;
 
@@ -42,9 +42,9 @@ static bool remote_command(const struct request *request, char *ret, size_t size
 	int n;
 
 	own_path(own, sizeof(own));
-	if (!quote(request->server_exe[0] ? request->server_exe : own, path, sizeof(path)))
+	if (!shell_quote(request->server_exe[0] ? request->server_exe : own, path, sizeof(path)))
 		return false;
-	if (request->cuda_lib_path[0] && !quote(request->cuda_lib_path, cuda, sizeof(cuda)))
+	if (request->cuda_lib_path[0] && !shell_quote(request->cuda_lib_path, cuda, sizeof(cuda)))
 		return false;
 	if (request->server_exe[0])
 		n = snprintf(script, sizeof(script), "exec %s " SERVER_WORDS "%s%s", path, option, cuda);
@@ -52,7 +52,7 @@ static bool remote_command(const struct request *request, char *ret, size_t size
 		n = snprintf(script, sizeof(script),
 			     "exe=%s; [ -x \"$exe\" ] || exe=fabperf; exec \"$exe\" " SERVER_WORDS "%s%s", path, option,
 			     cuda);
-	if (n < 0 || (size_t)n >= sizeof(script) || !quote(script, quoted, sizeof(quoted)))
+	if (n < 0 || (size_t)n >= sizeof(script) || !shell_quote(script, quoted, sizeof(quoted)))
 		return false;
 	n = snprintf(ret, size, "exec sh -c %s", quoted);
 	return n > 0 && (size_t)n < size;

@@ -17,7 +17,12 @@ static const char *const statuses[] = {
 	[RUN_INTERRUPTED] = "interrupted",
 };
 
-static json_t *version_info(void)
+json_t *part_status(enum run_status status)
+{
+	return json_string(statuses[status]);
+}
+
+json_t *part_version_info(void)
 {
 	json_t *object = json_object();
 
@@ -27,7 +32,7 @@ static json_t *version_info(void)
 	return object;
 }
 
-static json_t *error_value(enum run_status status, const struct error *error)
+json_t *part_error(enum run_status status, const struct error *error)
 {
 	const bool failed = status == RUN_FAILED || status == RUN_INTERRUPTED;
 
@@ -35,7 +40,7 @@ static json_t *error_value(enum run_status status, const struct error *error)
 }
 
 /* 2026-01-31T12:00:00.123Z */
-static json_t *started(int64_t unix_ns)
+json_t *part_started(int64_t unix_ns)
 {
 	const time_t seconds = (time_t)(unix_ns / 1000000000);
 	const int ms = (int)(unix_ns / 1000000 % 1000);
@@ -104,13 +109,13 @@ static json_t *counted_by(const struct result *result)
 	return json_string(rank->active ? "requestor" : "responder");
 }
 
-static json_t *connection(const struct result *result, unsigned number)
+json_t *part_connection(const struct result *result, unsigned number)
 {
 	json_t *object = json_object();
 
 	tree_put(&object, "connectionId", json_integer(number));
-	tree_put(&object, "status", json_string(statuses[result->status]));
-	tree_put(&object, "error", error_value(result->status, &result->error));
+	tree_put(&object, "status", part_status(result->status));
+	tree_put(&object, "error", part_error(result->status, &result->error));
 	tree_put(&object, "requestor", part_side(result, result_sender(result), false));
 	tree_put(&object, "responder", part_side(result, result_sender(result) ? result_receiver(result) : NULL, true));
 	tree_put(&object, "testConfig", part_test_config(result));
@@ -127,7 +132,7 @@ static json_t *connection(const struct result *result, unsigned number)
 }
 
 /* An entry per pair of hosts: both of its directions, and their sum. */
-static void append_pair(json_t **array, const struct result *result, unsigned first)
+void part_append_pair(json_t **array, const struct result *result, unsigned first)
 {
 	json_t *pair, *ids;
 
@@ -150,7 +155,7 @@ static json_t *pairs(const struct results *results)
 	unsigned id = 0;
 
 	for (unsigned i = 0; i < results->begun; i++) {
-		append_pair(&array, &results->result[i], id);
+		part_append_pair(&array, &results->result[i], id);
 		id += result_directions(&results->result[i]);
 	}
 	return array;
@@ -167,7 +172,7 @@ static json_t *test(const struct result *result, unsigned first)
 	tree_put(&object, "msgSize", tree_count(result->request.spec.size));
 	tree_put(&object, "numQps", tree_count(result->request.spec.qps));
 	tree_put(&object, "txDepth", tree_count(result->request.spec.tx_depth));
-	tree_put(&object, "status", json_string(statuses[result->status]));
+	tree_put(&object, "status", part_status(result->status));
 	tree_put(&object, "bwResults", part_bw_total(result));
 	tree_put(&object, "latResults", part_lat_summary(result));
 	tree_put(&object, "threshold", part_threshold(result));
@@ -225,7 +230,7 @@ static void append_connections(json_t **array, const struct result *result)
 		struct direction way;
 
 		result_direction(result, i, &way);
-		tree_append(array, connection(&way.result, (unsigned)json_array_size(*array)));
+		tree_append(array, part_connection(&way.result, (unsigned)json_array_size(*array)));
 	}
 }
 
@@ -235,10 +240,10 @@ static json_t *document(const struct results *results)
 
 	for (unsigned i = 0; i < results->begun; i++)
 		append_connections(&connections, &results->result[i]);
-	tree_put(&object, "versionInfo", version_info());
-	tree_put(&object, "status", json_string(statuses[results->status]));
-	tree_put(&object, "error", error_value(results->status, &results->error));
-	tree_put(&object, "startedAt", started(results->started_unix_ns));
+	tree_put(&object, "versionInfo", part_version_info());
+	tree_put(&object, "status", part_status(results->status));
+	tree_put(&object, "error", part_error(results->status, &results->error));
+	tree_put(&object, "startedAt", part_started(results->started_unix_ns));
 	tree_put(&object, "scenario", part_scenario(&results->request));
 	tree_put(&object, "connections", connections);
 	tree_put(&object, "aggregatedResults", aggregated(results));

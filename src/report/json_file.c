@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-void report_json_default_path(const struct results *results, char *ret, size_t size)
+void report_json_default_path(int64_t started_unix_ns, char *ret, size_t size)
 {
-	const time_t seconds = (time_t)(results->started_unix_ns / 1000000000);
-	const int ms = (int)(results->started_unix_ns / 1000000 % 1000);
+	const time_t seconds = (time_t)(started_unix_ns / 1000000000);
+	const int ms = (int)(started_unix_ns / 1000000 % 1000);
 	char text[32] = "";
 	struct tm tm;
 
@@ -133,9 +133,8 @@ int report_json_check(const char *path, struct error *err)
 		  : 0;
 }
 
-int report_json_file(const struct results *results, const char *path, struct error *err)
+int report_json_write(char *text, const char *path, struct error *err)
 {
-	char *text = report_json(results);
 	int rc;
 
 	if (!text)
@@ -148,4 +147,9 @@ int report_json_file(const struct results *results, const char *path, struct err
 	if (rc)
 		return error_sys(err, rc, "cannot write the result to %s", strcmp(path, "-") ? path : "stdout");
 	return 0;
+}
+
+int report_json_file(const struct results *results, const char *path, struct error *err)
+{
+	return report_json_write(report_json(results), path, err);
 }

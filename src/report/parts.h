@@ -6,6 +6,13 @@
 
 #include <jansson.h>
 
+json_t *part_version_info(void);
+json_t *part_status(enum run_status status);
+json_t *part_error(enum run_status status, const struct error *error); /* null unless it failed or was interrupted */
+json_t *part_started(int64_t unix_ns); /* 2026-01-31T12:00:00.123Z */
+json_t *part_connection(const struct result *result, unsigned number); /* of one direction */
+/* An entry per pair of hosts: both of its directions, the first of them connection number first, and their sum. */
+void part_append_pair(json_t **array, const struct result *result, unsigned first);
 json_t *part_scenario(const struct request *request); /* every option by its JSON key */
 json_t *part_spec(const struct spec *spec); /* a test's options alone, without direction and device */
 json_t *part_test_config(const struct result *result);

@@ -19,10 +19,12 @@ void report_table_end(FILE *to, const struct results *results);
 char *report_json(const struct results *results);
 /* Writes it to path through a temporary file and rename(); "-" is stdout. */
 int report_json_file(const struct results *results, const char *path, struct error *err);
+/* The same of a document that is made already, which it takes over; NULL: there was no memory for it. */
+int report_json_write(char *text, const char *path, struct error *err);
 /* Before a run: whether the document could be written to path at all; nothing is written. */
 int report_json_check(const char *path, struct error *err);
 /* Default path of -j without a value: ./fabperf_results_<UTC time, ms>.json */
-void report_json_default_path(const struct results *results, char *ret, size_t size);
+void report_json_default_path(int64_t started_unix_ns, char *ret, size_t size);
 
 /* Progress on stderr: a spinner line while preparing, a bar of 40 cells with elapsed and remaining time, live lines. */
 struct progress_view {

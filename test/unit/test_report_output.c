@@ -105,7 +105,7 @@ static void test_default_path(void **state)
 	(void)state;
 	make_bw(&result);
 	results = results_of(&result);
-	report_json_default_path(&results, path, sizeof(path));
+	report_json_default_path(results.started_unix_ns, path, sizeof(path));
 	assert_string_equal(path, "./fabperf_results_20231114T221320.123Z.json");
 	result_release(&result);
 }

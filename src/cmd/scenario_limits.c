@@ -1,0 +1,76 @@
+/* Refuses what a scenario may ask for and this version does not run yet, with a sentence that names it. */
+#include "cmd/scenario.h"
+
+#include "orch/share.h"
+#include "spec/legal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int not_yet(const char *what, struct error *err)
+{
+	return error_set(err, -EOPNOTSUPP, "%s does not run on many hosts yet ('fabperf plan' shows what it would be)",
+			 what);
+}
+
+/* What a test's spec asks for that only runs between two hosts. */
+static const char *two_hosts_only(const struct spec *spec)
+{
+	if (spec->validate)
+		return "data validation (--validate)";
+	if (spec_has_list(spec))
+		return "a list of operations (--operations)";
+	if (spec->use_ece)
+		return "--use_ece";
+	if (spec->rdma_cm == CHOICE_ON)
+		return "--rdma_cm";
+	if (spec->data_port)
+		return "--data_port";
+	if (spec->qp_histogram)
+		return "a histogram of queue pairs (--qp_histogram)";
+	return spec->report_interval_ns ? "a live line (--report_interval)" : NULL;
+}
+
+static const char *missing(const struct plan_test *test)
+{
+	if (test->iteration_sync)
+		return "iteration-sync";
+	if (test->peer_shifting)
+		return "peer shifting";
+	return test->sweep.count > 1 ? "a list of sizes, queue pairs or depths" : two_hosts_only(&test->sweep.spec[0]);
+}
+
+/* "localhost" means another host on each of them. */
+static int check_names(const struct plan *plan, struct error *err)
+{
+	char name[SPEC_TEXT], local[SPEC_TEXT] = "", other[SPEC_TEXT] = "";
+
+	for (uint32_t i = 0; i < plan->hosts; i++) {
+		many_host_name(plan->host[i].name, name, sizeof(name));
+		memcpy(!strncmp(name, "localhost", 9) || !strncmp(name, "127.", 4) || !strcmp(name, "::1") ? local
+													   : other,
+		       name, sizeof(name));
+	}
+	if (local[0] && other[0])
+		return error_set(
+			err, -EINVAL,
+			"'%s' is another host for each of the hosts: name this one as '%s' and the others know it",
+			local, other);
+	return 0;
+}
+
+int scenario_check_limits(const struct request *request, const struct plan *plan, struct error *err)
+{
+	if (*request->ptini_file)
+		return not_yet("a size for each pair (--ptini_file)", err);
+	if (plan->hosts < 2)
+		return error_set(err, -EINVAL,
+				 "the scenario has one host: name two or more, or ranks of one as 'localhost%%[1-2]'");
+	for (uint32_t i = 0; i < plan->tests; i++) {
+		const char *what = missing(&plan->test[i]);
+
+		if (what)
+			return not_yet(what, err);
+	}
+	return check_names(plan, err);
+}

@@ -1,0 +1,140 @@
+/* The steps of a scenario, the same on every rank: attend, open, join, run, gather. */
+#include "orch/many.h"
+
+#include "orch/share.h"
+#include "spec/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void begins(const struct many *many, enum many_step step)
+{
+	const struct many_conf *conf = many->conf;
+
+	if (conf->step && many->comm->rank == 0)
+		conf->step(conf->context, step);
+}
+
+/* Rank 0: everybody's part goes out as it is, and the clocks that only this rank knows. */
+static int hand_out(const struct many *many, const struct buf *all, struct error *err)
+{
+	const struct many_conf *conf = many->conf;
+	struct buf clocks = BUF_INIT;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < many->comm->size; i++)
+		rc = conf->part(conf->context, i, &all[i], err);
+	for (unsigned i = 0; i < many->comm->size; i++) {
+		const struct clock_offset *before = &many->before_it[i], *after = &many->after_it[i];
+		const struct part_clock clock = { .offset_ns = { before->offset_ns, after->offset_ns },
+						  .error_ns = { before->error_ns, after->error_ns },
+						  .at_ns = { before->at_ns, after->at_ns } };
+
+		part_clock_pack(&clock, &clocks);
+	}
+	if (rc == 0)
+		rc = conf->part(conf->context, many->comm->size, &clocks, err);
+	buf_release(&clocks);
+	return rc;
+}
+
+static int gather(struct many *many, struct error *err)
+{
+	struct buf mine = BUF_INIT, *all = calloc(many->comm->size, sizeof(*all));
+	int rc;
+
+	share_collect(many, &mine);
+	rc = mine.failed || !all ? error_set(err, -ENOMEM, "no memory for the results")
+				 : comm_gather(many->comm, &mine, all, many_deadline(many), err);
+	if (rc == 0 && many->comm->rank == 0)
+		rc = hand_out(many, all, err);
+	for (unsigned i = 0; all && i < many->comm->size; i++)
+		buf_release(&all[i]);
+	free(all);
+	buf_release(&mine);
+	return rc;
+}
+
+static int set_up(struct many *many, struct error *err)
+{
+	int rc;
+
+	begins(many, MANY_ATTEND);
+	rc = many_attend(many, err);
+	if (rc == 0) {
+		begins(many, MANY_OPEN);
+		rc = share_open(many, err);
+	}
+	if (rc == 0) {
+		begins(many, MANY_JOIN);
+		rc = share_join(many, err);
+	}
+	return rc;
+}
+
+static int carry_out(struct many *many, struct error *err)
+{
+	struct comm *comm = many->comm;
+	int rc;
+
+	comm->interrupted = many->conf->interrupted;
+	rc = set_up(many, err);
+	comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
+	if (rc < 0)
+		return rc;
+	begins(many, MANY_TRAFFIC);
+	rc = share_traffic(many, err);
+	if (rc == 0) {
+		begins(many, MANY_GATHER);
+		rc = gather(many, err);
+	}
+	if (many->stuck)
+		return rc;
+	share_close(&many->share);
+	return rc == 0 ? comm_agree(comm, &many->share.closing, many_deadline(many), err) : rc;
+}
+
+static int make(struct many *many, struct error *err)
+{
+	const struct plan *plan = many->conf->plan;
+	struct error mine = { 0 };
+	int rc = 0;
+
+	gethostname(many->mine.host, sizeof(many->mine.host) - 1);
+	memcpy(many->mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
+	many->mine.clock_error_ns = -1;
+	many->before_it = calloc(many->comm->size, sizeof(*many->before_it));
+	many->after_it = calloc(many->comm->size, sizeof(*many->after_it));
+	if (!many->before_it || !many->after_it)
+		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
+	if (plan->hosts != many->comm->size)
+		rc = error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
+	if (rc == 0 && !mine.code)
+		share_make(&many->share, plan, many->comm->rank, many->conf->point, &mine);
+	return comm_agree(many->comm, &mine, many_deadline(many), err);
+}
+
+int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)
+{
+	struct many *many = calloc(1, sizeof(*many));
+	int rc;
+
+	if (!many)
+		return error_set(err, -ENOMEM, "no memory for a run");
+	many->comm = comm;
+	many->conf = conf;
+	rc = make(many, err);
+	if (rc == 0)
+		rc = carry_out(many, err);
+	if (many->stuck) /* a worker still uses it */
+		return rc;
+	share_close(&many->share);
+	share_release(&many->share);
+	free(many->here);
+	free(many->before_it);
+	free(many->after_it);
+	free(many);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* Starting the ranks of a scenario by mpirun, and saying what is wrong when that fails. */
+#ifndef ORCH_MPIRUN_H
+#define ORCH_MPIRUN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clock;
+struct launch;
+struct patience;
+
+struct mpirun {
+	const char *command; /* --mpirun: words of a command */
+	const char *ssh; /* --ssh */
+	const char *interfaces; /* mpiTcpNetworkInterfaces, or "" */
+	const char *server_exe; /* path of fabperf on the other hosts, or "" */
+	int64_t connect_timeout_ns;
+	uint32_t ranks;
+	const char *const *host; /* of each rank, "%k" included */
+};
+
+/*
+ * Starts mpirun; its stdin and stdout become those of MPI's rank 0, and when it ends all ranks do. rank_of[ranks] is the
+ * rank of each of MPI's numbers: ranks of one host are numbered one after another.
+ */
+int mpirun_start(const struct mpirun *conf, const struct clock *clock, uint32_t *rank_of, struct launch **ret,
+		 struct error *err);
+/* It has ended, or closed its stdout, before rank 0 told the end: why. */
+int mpirun_explain(const struct mpirun *conf, struct launch *launch, const uint32_t *rank_of, struct error *err);
+/* Its end: all ranks have ended (over), or are ended now. What is not gone in 5 s is killed. NULL is fine. */
+void mpirun_stop(struct launch *launch, bool over);
+
+#endif

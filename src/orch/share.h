@@ -1,0 +1,108 @@
+/* A rank's share of a scenario: its ends of the plan's connections, and the workers that carry them (private to orch/). */
+#ifndef ORCH_SHARE_H
+#define ORCH_SHARE_H
+
+#include "base/buf.h"
+#include "engine/engine.h"
+#include "orch/clocksync.h"
+#include "orch/comm.h"
+#include "orch/many.h"
+#include "orch/run.h"
+#include "plan/plan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One end of a connection: its queue pairs in each flow of its group are number slot * qps and those behind it. */
+struct member {
+	struct connection c;
+	bool active; /* the requestor's end; else the responder's */
+	uint32_t peer; /* rank of the other end */
+	uint32_t group, slot;
+	uint32_t qps; /* of each flow */
+	struct cursor address; /* what the other end sent: inside share->from[peer] */
+	uint64_t expected; /* messages that the other end has sent */
+};
+
+/*
+ * Ends that have workers in common: those of one endpoint in one test and role. Where a figure belongs to the worker (all
+ * samples of latency, a schedule), or the driver's port knows one peer only, each end is a group of its own.
+ */
+struct group {
+	uint32_t test, endpoint;
+	bool active;
+	uint32_t first, members; /* in share->member */
+	uint32_t first_flow, workers;
+	struct spec spec; /* of this end, with the queue pairs of all members */
+	struct core_list cores;
+	int node;
+	struct rank_result result; /* of its workers */
+};
+
+struct share {
+	const struct plan *plan;
+	uint32_t rank;
+	uint32_t members, groups, flows;
+	struct member *member; /* group by group */
+	struct member **by_key; /* by test, key and role */
+	struct member **in_turn; /* the order in which they are connected: the same on all ranks */
+	struct group *group;
+	struct flow *flow; /* group by group */
+	struct flow_control control; /* of all flows */
+	struct buf *to, *from; /* by rank: an exchange's messages */
+	struct error closing; /* what a device did not take back at the end */
+};
+
+int share_make(struct share *ret, const struct plan *plan, uint32_t rank, unsigned point, struct error *err);
+void share_release(struct share *share);
+/* This rank's end of a connection; NULL when it has none. */
+struct member *share_find(const struct share *share, uint32_t test, uint64_t key, bool active);
+static inline struct flow *member_flow(const struct share *share, const struct member *member, uint32_t worker)
+{
+	return &share->flow[share->group[member->group].first_flow + worker];
+}
+
+/* What a rank tells all others before anything is opened. */
+struct attendance {
+	char machine[64]; /* the same text on two ranks of one machine */
+	uint32_t threads; /* workers that it will run */
+	struct sockaddr_storage address;
+};
+
+/* A run over many ranks while it is carried through. */
+struct many {
+	struct comm *comm;
+	const struct many_conf *conf;
+	struct share share;
+	struct attendance *here; /* by rank */
+	unsigned before, threads; /* workers of ranks before this one on its machine, and of all there */
+	struct clock_offset *before_it, *after_it; /* of all ranks' clocks; after the traffic at rank 0 only */
+	int64_t rtt_ns; /* the slowest */
+	struct rank_result mine; /* what is the same in all results of this rank */
+	bool interrupted, stuck;
+};
+
+static inline int64_t many_deadline(const struct many *many)
+{
+	return clock_now(many->conf->clock) + 60000000000LL; /* longest that one step of the set-up may take */
+}
+
+void many_host_name(const char *name, char *ret, size_t size); /* "node1" of "node1%2" */
+
+/* attend.c: who is here, with which address and how many workers; all ranks that cannot take part are named. */
+int many_attend(struct many *many, struct error *err);
+
+/* share_open.c: ports, memory, endpoints of all groups, joined to their peers'. */
+int share_open(struct many *many, struct error *err);
+int share_join(struct many *many, struct error *err);
+/* What stands in share->to goes to each rank, what they have for this one into share->from. */
+int share_swap(struct many *many, int64_t deadline_ns, struct error *err);
+void share_close(struct share *share);
+
+/* share_traffic.c */
+int share_traffic(struct many *many, struct error *err);
+
+/* share_collect.c: this rank's part of the results (spec/pairs.h). */
+void share_collect(struct many *many, struct buf *ret);
+
+#endif

@@ -1,0 +1,113 @@
+/* A rank's part of a scenario's results: one result for each of its ends, cut out of its groups' workers. */
+#include "mem/mem.h"
+#include "orch/share.h"
+#include "spec/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Losses that sequence numbers show, on the queue pairs of one end. */
+static void add_counters(const struct flow *flow, uint32_t first, uint32_t count, struct worker_result *ret)
+{
+	ret->has_loss = flow->caps.counts_loss && flow->receives;
+	ret->lost = ret->duplicated = ret->reordered = 0;
+	for (uint32_t i = first; ret->has_loss && i < first + count; i++) {
+		struct counters c;
+
+		flow->drv->counters(flow->eps[i].ep, &c);
+		ret->lost += c.lost;
+		ret->duplicated += c.duplicated;
+		ret->reordered += c.reordered;
+	}
+}
+
+/* Of a worker that several ends share: what its queue pairs of one end have counted. The rest is no single end's. */
+static void cut(const struct flow *flow, uint32_t first, uint32_t count, struct worker_result *ret)
+{
+	ret->sent = ret->received = ret->total_sent = ret->total_received = 0;
+	ret->cpu_user_ns = ret->cpu_system_ns = -1;
+	ret->interval_ns = 0;
+	ret->intervals = 0;
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct qp_count *qp = &flow->result->qp[i];
+
+		ret->sent += qp->sent[1] - qp->sent[0];
+		ret->received += qp->received[1] - qp->received[0];
+		ret->total_sent += flow->eps[i].sent;
+		ret->total_received += flow->eps[i].received;
+	}
+}
+
+static void collect_worker(const struct share *share, const struct member *member, uint32_t i,
+			   struct worker_result *ret)
+{
+	const struct flow *flow = member_flow(share, member, i);
+	const uint32_t first = member->slot * member->qps;
+
+	*ret = *flow->result;
+	ret->qps = member->qps;
+	ret->qp = NULL;
+	ret->qp_count = 0;
+	ret->both_ways = flow->spec->bidirectional;
+	if (share->group[member->group].members > 1)
+		cut(flow, first, member->qps, ret);
+	add_counters(flow, first, member->qps, ret);
+}
+
+static void collect_end(const struct many *many, const struct member *member, struct worker_result *workers,
+			struct buf *to)
+{
+	const struct share *share = &many->share;
+	const struct group *group = &share->group[member->group];
+	const struct flow *first = member_flow(share, member, 0);
+	struct rank_result end = many->mine;
+
+	end.active = member->active;
+	end.mem = group->spec.mem;
+	end.delivery = first->caps.delivery;
+	end.counts_received = first->receives;
+	end.buffer_bytes =
+		group->workers * flow_buffer_bytes(&group->spec, first->caps.stride_align, NULL) / group->members;
+	end.workers = group->workers;
+	end.worker = workers;
+	if (member->slot == 0) { /* those of a group have them in common */
+		first->drv->facts(first->port, &end.facts);
+		mem_facts(first->mem, &end.facts);
+	}
+	for (uint32_t i = 0; i < group->workers; i++) {
+		collect_worker(share, member, i, &workers[i]);
+		if (workers[i].error.code && !end.error.code)
+			end.error = workers[i].error;
+	}
+	part_end_pack(member->c.test, member->c.key, &end, to);
+}
+
+static uint32_t most_workers(const struct share *share)
+{
+	uint32_t most = 1;
+
+	for (uint32_t i = 0; i < share->groups; i++)
+		most = share->group[i].workers > most ? share->group[i].workers : most;
+	return most;
+}
+
+void share_collect(struct many *many, struct buf *ret)
+{
+	const struct share *share = &many->share;
+	struct worker_result *workers = calloc(most_workers(share), sizeof(*workers));
+	struct part_head head = { .rss_bytes = resident_bytes(),
+				  .cores_shared = many->mine.cores_shared,
+				  .interrupted = many->interrupted,
+				  .ends = share->members };
+
+	memcpy(head.host, many->mine.host, sizeof(head.host));
+	memcpy(head.version, many->mine.version, sizeof(head.version));
+	many->mine.rss_bytes = head.rss_bytes;
+	part_head_pack(&head, ret);
+	for (uint32_t i = 0; workers && i < share->members; i++)
+		collect_end(many, &share->member[i], workers, ret);
+	if (!workers)
+		ret->failed = -ENOMEM;
+	free(workers);
+}

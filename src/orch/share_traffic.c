@@ -1,0 +1,335 @@
+/* Runs the traffic of a scenario on one rank: clocks, the common instants, the watch over all workers, and the end. */
+#include "orch/share.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAD_NS       20000000LL /* from the start message to the start, plus some round trips and a part for each rank */
+#define LEAD_RANK_NS  200000LL
+#define TICK_NS       200000000LL
+#define LATE_TICK_NS  5000000LL
+#define START_NEAR_NS 60000000000LL
+#define OVERDUE_NS    30000000000LL
+#define ABORT_NS      1000000000LL
+#define QUIET_MIN_NS  50000000LL
+#define FOR_EVER_NS   (INT64_C(1) << 60)
+
+struct watch {
+	struct many *many;
+	int64_t start_ns, due_ns; /* when all should be done; INT64_MAX when iterations end it */
+	uint64_t moved_count;
+	int64_t moved_ns;
+};
+
+/* Rank 0: the offset of each other rank's clock. */
+static int sync_all(struct many *many, struct clock_offset *ret, struct error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 1; rc == 0 && many->comm->rank == 0 && i < many->comm->size; i++) {
+		rc = clocksync_measure(many->comm, i, 0, &ret[i], many_deadline(many), err);
+		if (rc == 0 && 2 * ret[i].error_ns > many->rtt_ns)
+			many->rtt_ns = 2 * ret[i].error_ns;
+	}
+	return rc;
+}
+
+/* One message for all: the instant on rank 0's clock, whether there is a phase at all, and everybody's clock. */
+static void pack_start(const struct many *many, int64_t start_ns, struct buf *to)
+{
+	buf_put_u8(to, !many->interrupted);
+	buf_put_u64(to, (uint64_t)start_ns);
+	buf_put_u64(to, (uint64_t)many->rtt_ns);
+	for (unsigned i = 0; i < many->comm->size; i++) {
+		buf_put_u64(to, (uint64_t)many->before_it[i].offset_ns);
+		buf_put_u64(to, (uint64_t)many->before_it[i].error_ns);
+	}
+}
+
+static int unpack_start(struct many *many, int64_t *start_ns, const struct buf *data, struct error *err)
+{
+	const int64_t now = clock_now(many->conf->clock);
+	struct cursor from;
+	uint64_t start;
+
+	cursor_init(&from, data->data, data->len);
+	many->interrupted |= cursor_u8(&from) == 0;
+	start = cursor_u64(&from);
+	many->rtt_ns = (int64_t)cursor_u64(&from);
+	for (unsigned i = 0; i < many->comm->size; i++) {
+		many->before_it[i].offset_ns = (int64_t)cursor_u64(&from);
+		many->before_it[i].error_ns = (int64_t)cursor_u64(&from);
+	}
+	*start_ns = (int64_t)(start + (uint64_t)many->before_it[many->comm->rank].offset_ns);
+	if (from.failed || *start_ns < now - START_NEAR_NS || *start_ns > now + START_NEAR_NS || many->rtt_ns < 0 ||
+	    many->rtt_ns > START_NEAR_NS)
+		return error_set(err, -EPROTO, "the start message of rank 0 cannot be right");
+	return 0;
+}
+
+static int agree_start(struct many *many, int64_t *ret, struct error *err)
+{
+	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->rtt_ns;
+	struct buf data = BUF_INIT;
+	int rc;
+
+	*ret = clock_now(many->conf->clock) + lead;
+	if (many->comm->rank == 0)
+		pack_start(many, *ret, &data);
+	rc = comm_bcast(many->comm, &data, many_deadline(many), err);
+	if (rc == 0 && many->comm->rank != 0)
+		rc = unpack_start(many, ret, &data, err);
+	buf_release(&data);
+	return rc;
+}
+
+/* The instants of one test; the same as between two hosts (traffic.c). */
+static void set_instants(const struct spec *spec, int64_t start_ns, bool measure, struct phase *ret)
+{
+	struct spec_op op[SPEC_OPS];
+	const uint64_t each = measure ? spec->iterations : spec->warmup_iterations;
+
+	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = each * spec_ops(spec, op) };
+	if (ret->quota) {
+		ret->begin_ns = start_ns;
+		ret->end_ns = ret->stop_ns = INT64_MAX;
+		return;
+	}
+	ret->begin_ns = start_ns + spec->warmup_ns * (measure && !spec->iterations && !spec->warmup_iterations);
+	ret->end_ns = ret->begin_ns + (measure ? spec->duration_ns : spec->warmup_ns);
+	ret->stop_ns = ret->end_ns + (measure ? spec->end_margin_ns : 0);
+}
+
+static void command(struct many *many, enum flow_command command)
+{
+	if (atomic_load(&many->share.control.command) < (int)command)
+		atomic_store(&many->share.control.command, (int)command);
+}
+
+static int stop_everywhere(struct many *many, struct error *err)
+{
+	struct note note = { .kind = NOTE_STOP };
+
+	if (many->interrupted)
+		return 0;
+	many->interrupted = true;
+	command(many, FLOW_STOP);
+	return comm_note(many->comm, &note, err);
+}
+
+static int take_note(struct many *many, const struct note *note)
+{
+	if (note->kind == NOTE_STOP) {
+		many->interrupted = true;
+		command(many, FLOW_STOP);
+	}
+	return 0;
+}
+
+static uint64_t count_all(const struct share *share)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < share->flows; i++)
+		sum += atomic_load_explicit(&share->flow[i].live_sent, memory_order_relaxed) +
+		       atomic_load_explicit(&share->flow[i].live_received, memory_order_relaxed);
+	return sum;
+}
+
+static int check_overdue(struct watch *w, int64_t now, struct error *err)
+{
+	uint64_t count;
+
+	if (w->due_ns != INT64_MAX)
+		return now <= w->due_ns + OVERDUE_NS
+			       ? 0
+			       : error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
+	count = count_all(&w->many->share);
+	if (count != w->moved_count || !w->moved_ns) {
+		w->moved_count = count;
+		w->moved_ns = now;
+	}
+	return now <= w->moved_ns + OVERDUE_NS ? 0 : error_set(err, -ETIMEDOUT, "no message has completed for 30 s");
+}
+
+static void report_progress(const struct watch *w, int64_t now)
+{
+	const struct many_conf *conf = w->many->conf;
+	const double total = w->due_ns == INT64_MAX ? 0 : (double)(w->due_ns - w->start_ns) / 1e9;
+
+	if (conf->progress && now >= w->start_ns && (w->due_ns == INT64_MAX || now <= w->due_ns))
+		conf->progress(conf->context, (double)(now - w->start_ns) / 1e9, total);
+}
+
+/* Until the workers of this rank have sent all that they will. */
+static int watch_senders(struct watch *w, struct error *err)
+{
+	struct many *many = w->many;
+	struct flow_control *control = &many->share.control;
+	const atomic_int *interrupted = many->conf->interrupted;
+	int rc = 0;
+
+	while (rc == 0 && atomic_load(&control->sending)) {
+		const int64_t now = clock_now(many->conf->clock), left = w->due_ns - now;
+		const int64_t tick = many->interrupted || left < LATE_TICK_NS ? LATE_TICK_NS
+				     : left < TICK_NS                         ? left
+									      : TICK_NS;
+		struct note note;
+
+		rc = comm_wait(many->comm, tick, &note, err);
+		if (rc == 0)
+			rc = take_note(many, &note);
+		if (rc == 0 && ((interrupted && *interrupted) || atomic_load(&control->failed)))
+			rc = stop_everywhere(many, err);
+		if (rc == 0)
+			rc = check_overdue(w, now, err);
+		report_progress(w, now);
+	}
+	return rc;
+}
+
+/* Messages that an end has sent, of which the other end's count is to be as large. */
+static uint64_t sent_by(const struct share *share, const struct member *member)
+{
+	uint64_t sent = 0;
+
+	for (uint32_t i = 0; i < share->group[member->group].workers; i++) {
+		const struct flow *flow = member_flow(share, member, i);
+
+		for (uint32_t j = member->slot * member->qps; j < (member->slot + 1) * member->qps; j++)
+			sent += flow->sends ? flow->eps[j].sent : 0;
+	}
+	return sent;
+}
+
+static int take_counts(struct share *share, uint32_t peer, struct error *err)
+{
+	struct cursor from;
+
+	cursor_init(&from, share->from[peer].data, share->from[peer].len);
+	while (from.left) {
+		const uint32_t test = cursor_u32(&from);
+		const uint64_t key = cursor_u64(&from);
+		const bool active = cursor_u8(&from) != 0;
+		struct member *member = share_find(share, test, key, !active);
+
+		if (!member || member->peer != peer)
+			return error_set(err, -EPROTO, "the counts of host '%s' cannot be read",
+					 share->plan->host[peer].name);
+		member->expected = cursor_u64(&from);
+	}
+	return from.failed;
+}
+
+/* What is waited for, by the workers that count what comes. */
+static void expect(struct share *share)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < share->members; i++) {
+		const struct flow *flow = member_flow(share, &share->member[i], 0);
+
+		if (flow->receives && !flow->idle && !flow->serves)
+			sum += share->member[i].expected;
+	}
+	atomic_store(&share->control.expected, sum);
+}
+
+/* All that this rank's workers send is sent and completed: each peer hears how much, and then all ends. */
+static int finish(struct watch *w, struct error *err)
+{
+	struct many *many = w->many;
+	struct share *share = &many->share;
+	const int64_t now = clock_now(many->conf->clock);
+	const int64_t deadline = w->due_ns == INT64_MAX ? now + FOR_EVER_NS : w->due_ns + OVERDUE_NS;
+	int rc;
+
+	for (uint32_t i = 0; i < share->members; i++) {
+		const struct member *member = &share->member[i];
+		struct buf *to = &share->to[member->peer];
+
+		buf_put_u32(to, member->c.test);
+		buf_put_u64(to, member->c.key);
+		buf_put_u8(to, member->active);
+		buf_put_u64(to, sent_by(share, member));
+	}
+	rc = share_swap(many, deadline, err);
+	for (uint32_t i = 0; rc == 0 && i < many->comm->size; i++)
+		rc = take_counts(share, i, err);
+	if (rc == 0)
+		expect(share);
+	command(many, rc < 0 ? FLOW_ABORT : FLOW_FINISH);
+	return rc;
+}
+
+static void begin(struct watch *w, bool measure)
+{
+	struct share *share = &w->many->share;
+	bool lossy = false;
+
+	for (uint32_t i = 0; i < share->groups; i++) {
+		const struct group *group = &share->group[i];
+		struct phase phase;
+
+		set_instants(&group->spec, w->start_ns, measure, &phase);
+		w->due_ns = phase.stop_ns > w->due_ns ? phase.stop_ns : w->due_ns;
+		lossy |= !transport_is_reliable(group->spec.transport) || group->spec.null_loss > 0;
+		for (uint32_t j = 0; j < group->workers; j++)
+			share->flow[group->first_flow + j].phase = phase;
+	}
+	atomic_store(&share->control.command, FLOW_RUN);
+	atomic_store(&share->control.expected, 0);
+	atomic_store(&share->control.arrived, 0);
+	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->rtt_ns : 0;
+}
+
+static int run_phase(struct many *many, bool measure, struct error *err)
+{
+	struct watch w = { .many = many };
+	struct workers *workers = NULL;
+	int rc = agree_start(many, &w.start_ns, err), join;
+
+	if (rc < 0 || many->interrupted)
+		return rc;
+	begin(&w, measure);
+	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
+	if (rc == 0)
+		rc = watch_senders(&w, err);
+	if (rc == 0)
+		rc = finish(&w, err);
+	if (rc < 0)
+		command(many, FLOW_ABORT);
+	join = workers_join(workers, rc < 0 ? ABORT_NS : -1, &many->mine.error);
+	many->stuck = join == -ETIMEDOUT;
+	return rc;
+}
+
+/* Whether any test of the whole plan has a warm-up by count, which is a phase of its own for all. */
+static bool warmup_apart(const struct plan *plan, unsigned point)
+{
+	for (uint32_t i = 0; i < plan->tests; i++) {
+		const struct spec *spec = &plan->test[i].sweep.spec[point];
+
+		if (spec->warmup_iterations || (spec->iterations && spec->warmup_ns))
+			return true;
+	}
+	return false;
+}
+
+int share_traffic(struct many *many, struct error *err)
+{
+	const struct error none = { 0 };
+	int rc = sync_all(many, many->before_it, err);
+
+	if (rc == 0 && warmup_apart(many->conf->plan, many->conf->point)) {
+		rc = run_phase(many, false, err);
+		if (rc == 0)
+			rc = comm_agree(many->comm, &many->mine.error, many_deadline(many), err);
+	}
+	if (rc == 0 && !many->interrupted)
+		rc = run_phase(many, true, err);
+	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
+		rc = comm_agree(many->comm, &none, many_deadline(many), err);
+	return rc == 0 ? sync_all(many, many->after_it, err) : rc;
+}

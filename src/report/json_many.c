@@ -1,0 +1,195 @@
+/* The result document of a scenario: every connection, what each test came to, and the ranks with their clocks. */
+#include "report/many.h"
+#include "report/parts.h"
+#include "report/tree.h"
+
+#include <math.h>
+
+static void put_label(json_t *object, const char *key, const struct plan *plan, uint32_t endpoint)
+{
+	char label[PLAN_LABEL];
+
+	json_object_set_new(object, key, tree_text(plan_label(plan, endpoint, label)));
+}
+
+static const char *test_name(const struct plan *plan, uint32_t test)
+{
+	return plan->test[test].name;
+}
+
+static json_t *connection(const struct outcome *outcome, const struct connection *c, const struct result *result,
+			  unsigned number)
+{
+	const bool back = result->direction == 2;
+	json_t *object = part_connection(result, number);
+
+	tree_put(&object, "testName", tree_text_or_null(test_name(outcome->plan, c->test)));
+	if (object) {
+		put_label(object, "requestorEndpoint", outcome->plan, back ? c->to : c->from);
+		put_label(object, "responderEndpoint", outcome->plan, back ? c->from : c->to);
+	}
+	return object;
+}
+
+struct lists {
+	json_t *connections, *pairs;
+};
+
+static void append(const struct outcome *outcome, const struct connection *c, struct result *result,
+		   struct lists *lists)
+{
+	const unsigned first = (unsigned)json_array_size(lists->connections);
+
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		tree_append(&lists->connections, connection(outcome, c, &way.result, first + i));
+	}
+	part_append_pair(&lists->pairs, result, first);
+}
+
+static void list_all(const struct outcome *outcome, struct result *result, struct lists *lists)
+{
+	struct plan_cursor cursor;
+	struct connection c;
+	struct error err = { 0 };
+
+	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
+	while (plan_next(&cursor, &c)) {
+		if (outcome_result(outcome, &c, result, &err) == 0) {
+			outcome_judge_result(result);
+			append(outcome, &c, result, lists);
+		}
+		result_release(result);
+	}
+}
+
+static json_t *figures(const struct outcome_test *t, bool latency)
+{
+	json_t *object = json_object();
+
+	if (!latency)
+		tree_put(&object, "sumGbSec", tree_real(t->sum));
+	tree_put(&object, latency ? "meanMedianUsec" : "meanGbSec", tree_real(t->mean));
+	tree_put(&object, latency ? "minMedianUsec" : "minGbSec", tree_real(t->min));
+	tree_put(&object, latency ? "maxMedianUsec" : "maxGbSec", tree_real(t->max));
+	return object;
+}
+
+static json_t *test(const struct outcome *outcome, uint32_t i)
+{
+	const struct plan_test *planned = &outcome->plan->test[i];
+	const struct outcome_test *t = &outcome->test[i];
+	const bool latency = planned->sweep.spec[0].metric == METRIC_LAT;
+	json_t *object = json_object();
+
+	tree_put(&object, "testName", tree_text_or_null(planned->name));
+	tree_put(&object, "trafficPattern", json_string(pattern_name(planned->pattern)));
+	tree_put(&object, "trafficDirection", json_string(direction_name(planned->direction)));
+	tree_put(&object, "trafficPartition", json_string(partition_name(planned->partition)));
+	tree_put(&object, "connections", tree_count(planned->connections));
+	tree_put(&object, "failedConnections", outcome->measured ? tree_count(t->failed) : json_null());
+	tree_put(&object, "thresholdMissed", outcome->measured ? tree_count(t->missed) : json_null());
+	tree_put(&object, "figures", outcome->measured ? figures(t, latency) : json_null());
+	tree_put(&object, "sent", t->counted ? tree_count(t->sent) : json_null());
+	tree_put(&object, "received", t->counted ? tree_count(t->received) : json_null());
+	tree_put(&object, "lost", t->counted ? tree_count(t->lost) : json_null());
+	return object;
+}
+
+static json_t *skew(const struct outcome *outcome)
+{
+	json_t *object = json_object();
+	struct outcome_skew skew;
+
+	if (!outcome_skew(outcome, &skew)) {
+		json_decref(object);
+		return json_null();
+	}
+	tree_put(&object, "beginSkewUsec", tree_real(skew.begin * 1e6));
+	tree_put(&object, "endSkewUsec", tree_real(skew.end * 1e6));
+	tree_put(&object, "clockErrorUsec", tree_real(skew.clock_error * 1e6));
+	return object;
+}
+
+static json_t *aggregated(const struct outcome *outcome, json_t *pairs)
+{
+	json_t *object = json_object(), *tests = json_array();
+
+	for (uint32_t i = 0; i < outcome->plan->tests; i++)
+		tree_append(&tests, test(outcome, i));
+	tree_put(&object, "bwResults", json_null());
+	tree_put(&object, "bidirConnections", pairs);
+	tree_put(&object, "latResults", json_null());
+	tree_put(&object, "threshold", json_null());
+	tree_put(&object, "perTest", tests);
+	tree_put(&object, "commonWindow", skew(outcome));
+	return object;
+}
+
+/* How wrong the drift may be: both offsets may be. */
+static double drift_error(const struct part_clock *clock)
+{
+	const double between = (double)(clock->at_ns[1] - clock->at_ns[0]);
+
+	return between > 0 ? (double)(clock->error_ns[0] + clock->error_ns[1]) / between * 1e6 : (double)NAN;
+}
+
+/* Parts of a million by which a rank's clock runs faster than rank 0's, from before to after the traffic. */
+static double drift(const struct part_clock *clock)
+{
+	const double between = (double)(clock->at_ns[1] - clock->at_ns[0]);
+
+	return between > 0 ? (double)(clock->offset_ns[1] - clock->offset_ns[0]) / between * 1e6 : (double)NAN;
+}
+
+static json_t *rank(const struct outcome *outcome, uint32_t i)
+{
+	const struct part_head *head = &outcome->head[i];
+	const struct part_clock *clock = &outcome->clock[i];
+	const bool measured = outcome->measured;
+	json_t *object = json_object();
+
+	tree_put(&object, "hostName", tree_text(outcome->plan->host[i].name));
+	tree_put(&object, "machineName", tree_text_or_null(head->host));
+	tree_put(&object, "version", tree_text_or_null(head->version));
+	tree_put(&object, "residentBytes", head->rss_bytes ? tree_count(head->rss_bytes) : json_null());
+	tree_put(&object, "coresShared", measured ? json_boolean(head->cores_shared) : json_null());
+	tree_put(&object, "clockOffsetNsec", measured ? json_integer(clock->offset_ns[0]) : json_null());
+	tree_put(&object, "clockErrorNsec", measured ? json_integer(clock->error_ns[0]) : json_null());
+	tree_put(&object, "clockOffsetAfterNsec", measured ? json_integer(clock->offset_ns[1]) : json_null());
+	tree_put(&object, "clockErrorAfterNsec", measured ? json_integer(clock->error_ns[1]) : json_null());
+	tree_put(&object, "clockDriftPpm", measured && i ? tree_real(drift(clock)) : json_null());
+	tree_put(&object, "clockDriftErrorPpm", measured && i ? tree_real(drift_error(clock)) : json_null());
+	return object;
+}
+
+static json_t *ranks(const struct outcome *outcome)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
+		tree_append(&array, rank(outcome, i));
+	return array;
+}
+
+char *report_many_json(const struct outcome *outcome, struct result *scratch)
+{
+	struct lists lists = { .connections = json_array(), .pairs = json_array() };
+	json_t *root = json_object();
+	char *text;
+
+	list_all(outcome, scratch, &lists);
+	tree_put(&root, "versionInfo", part_version_info());
+	tree_put(&root, "status", part_status(outcome->status));
+	tree_put(&root, "error", part_error(outcome->status, &outcome->error));
+	tree_put(&root, "startedAt", part_started(outcome->started_unix_ns));
+	tree_put(&root, "scenario", part_scenario(&outcome->request));
+	tree_put(&root, "ranks", ranks(outcome));
+	tree_put(&root, "connections", lists.connections);
+	tree_put(&root, "aggregatedResults", aggregated(outcome, lists.pairs));
+	text = root ? tree_print(root) : NULL;
+	json_decref(root);
+	return text;
+}

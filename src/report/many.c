@@ -1,0 +1,228 @@
+/* The report of a scenario for people: what each test came to, the matrix of its connections, and the ranks' clocks. */
+#include "report/many.h"
+
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MATRIX_MAX 16 /* endpoints; more would not fit on a screen */
+#define CELL       10
+
+static const char *unit_of(const struct plan_test *test)
+{
+	return test->sweep.spec[0].metric == METRIC_LAT ? "usec" : "Gbit/sec";
+}
+
+static void title(const struct page *page, const struct outcome *outcome, uint32_t i)
+{
+	const struct plan_test *test = &outcome->plan->test[i];
+	const struct spec *spec = &test->sweep.spec[0];
+
+	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %llu bytes, %llu connections", test->name,
+		  test->name[0] ? ": " : "", spec->metric == METRIC_LAT ? "Latency" : "Bandwidth",
+		  pattern_name(test->pattern), direction_name(test->direction), transport_name(spec->transport),
+		  verb_name(spec->verb), (unsigned long long)spec->size, (unsigned long long)test->connections);
+}
+
+static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,
+		    const struct connection *c, const char *unit)
+{
+	char from[PLAN_LABEL], to[PLAN_LABEL], value[32], remark[2 * PLAN_LABEL + 8];
+
+	snprintf(value, sizeof(value), "%.4g", figure);
+	snprintf(remark, sizeof(remark), "%s -> %s", plan_label(outcome->plan, c->from, from),
+		 plan_label(outcome->plan, c->to, to));
+	page_text(page, label, value, unit, remark);
+}
+
+static void summary(const struct page *page, const struct outcome *outcome, uint32_t i)
+{
+	const struct outcome_test *test = &outcome->test[i];
+	const char *unit = unit_of(&outcome->plan->test[i]);
+	const bool latency = outcome->plan->test[i].sweep.spec[0].metric == METRIC_LAT;
+
+	if (!isnan(test->mean)) {
+		if (!latency)
+			page_figure(page, "Total BW", test->sum, unit);
+		page_figure(page, latency ? "Mean of the medians" : "Mean of a connection", test->mean, unit);
+		extreme(page, outcome, "Lowest", test->min, &test->lowest, unit);
+		extreme(page, outcome, "Highest", test->max, &test->highest, unit);
+	}
+	if (test->counted) {
+		char value[32], remark[64];
+
+		snprintf(value, sizeof(value), "%llu", (unsigned long long)test->lost);
+		snprintf(remark, sizeof(remark), "%llu sent = %llu received + lost", (unsigned long long)test->sent,
+			 (unsigned long long)test->received);
+		page_text(page, "Lost", value, "messages", remark);
+	}
+	if (test->failed)
+		page_count(page, "Failed", test->failed, "connections");
+	if (test->missed)
+		page_count(page, "Threshold missed", test->missed, "connections");
+}
+
+/* The endpoints of a test in the order of its positions, each once. */
+static unsigned endpoints_of(const struct plan_test *test, uint32_t ret[MATRIX_MAX])
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < test->positions; i++) {
+		unsigned k = 0;
+
+		while (k < count && ret[k] != test->endpoint[i])
+			k++;
+		if (k < count)
+			continue;
+		if (count == MATRIX_MAX)
+			return 0;
+		ret[count++] = test->endpoint[i];
+	}
+	return count;
+}
+
+static unsigned place(const uint32_t *endpoint, unsigned count, uint32_t wanted)
+{
+	unsigned i = 0;
+
+	while (i < count && endpoint[i] != wanted)
+		i++;
+	return i;
+}
+
+/* Characters that all labels begin with, up to a place where a name may be cut. */
+static size_t common(const struct plan *plan, const uint32_t *endpoint, unsigned count)
+{
+	char first[PLAN_LABEL], other[PLAN_LABEL];
+	size_t len;
+
+	plan_label(plan, endpoint[0], first);
+	len = strlen(first);
+	for (unsigned i = 1; i < count; i++) {
+		size_t same = 0;
+
+		plan_label(plan, endpoint[i], other);
+		while (same < len && first[same] == other[same])
+			same++;
+		len = same;
+	}
+	while (len && strchr("0123456789", first[len - 1]))
+		len--;
+	return count > 1 ? len : 0;
+}
+
+static void row(const struct page *page, const struct plan *plan, const uint32_t *endpoint, unsigned count, unsigned y,
+		const double *cells, size_t skip)
+{
+	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL];
+	int len =
+		snprintf(text, sizeof(text), "%-*.*s", 2 * CELL, 2 * CELL, plan_label(plan, endpoint[y], label) + skip);
+
+	for (unsigned x = 0; x < count; x++) {
+		const double cell = cells[y * count + x];
+
+		if (cell < 0)
+			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL, "-");
+		else if (isnan(cell))
+			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL, "failed");
+		else
+			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*.4g", CELL, cell);
+	}
+	page_line(page, TONE_PLAIN, "%s", text);
+}
+
+static void head(const struct page *page, const struct plan *plan, const uint32_t *endpoint, unsigned count,
+		 size_t skip)
+{
+	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL];
+	int len = snprintf(text, sizeof(text), "%-*s", 2 * CELL, "from \\ to");
+
+	for (unsigned x = 0; x < count; x++)
+		len += snprintf(text + len, sizeof(text) - (size_t)len, " %*.*s", CELL - 1, CELL - 1,
+				plan_label(plan, endpoint[x], label) + skip);
+	page_line(page, TONE_DIM, "%s", text);
+}
+
+static void fill(const struct outcome *outcome, uint32_t test, const uint32_t *endpoint, unsigned count, double *cells)
+{
+	struct plan_cursor cursor;
+	struct connection c;
+	uint64_t number = 0;
+
+	for (unsigned i = 0; i < count * count; i++)
+		cells[i] = -1;
+	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
+	for (; plan_next(&cursor, &c); number++)
+		if (c.test == test)
+			cells[place(endpoint, count, c.from) * count + place(endpoint, count, c.to)] =
+				outcome->figure[number];
+}
+
+static void matrix(const struct page *page, const struct outcome *outcome, uint32_t i)
+{
+	const struct plan *plan = outcome->plan;
+	uint32_t endpoint[MATRIX_MAX];
+	const unsigned count = endpoints_of(&plan->test[i], endpoint);
+	double cells[MATRIX_MAX * MATRIX_MAX];
+	const size_t skip = count ? common(plan, endpoint, count) : 0;
+
+	if (!count)
+		return;
+	fill(outcome, i, endpoint, count, cells);
+	page_blank(page);
+	head(page, plan, endpoint, count, skip);
+	for (unsigned y = 0; y < count; y++)
+		row(page, plan, endpoint, count, y, cells, skip);
+}
+
+/* Windows that lie apart by more than a hundredth of their length are not one. */
+static void remark(const struct page *page, const struct outcome *outcome, const struct outcome_skew *skew)
+{
+	const struct spec *spec = &outcome->plan->test[0].sweep.spec[0];
+	const double length = spec->iterations ? 0 : (double)spec->duration_ns / 1e9;
+	const double apart = skew->begin > skew->end ? skew->begin : skew->end;
+
+	if (length > 0 && apart * 100 > length)
+		page_line(page, TONE_BAD,
+			  "! not in step: the windows lie up to %.4g s apart: a rank did not get its cores, or a clock "
+			  "is wrong",
+			  apart);
+}
+
+static void ranks(const struct page *page, const struct outcome *outcome)
+{
+	struct outcome_skew skew;
+
+	page_blank(page);
+	if (outcome_skew(outcome, &skew)) {
+		remark(page, outcome, &skew);
+		page_line(
+			page, TONE_PLAIN,
+			"All windows began within %.4g us and ended within %.4g us (clocks +- %.4g us); set-up %.4g s",
+			skew.begin * 1e6, skew.end * 1e6, skew.clock_error * 1e6, outcome->setup_seconds);
+	}
+	for (uint32_t i = 0; i < outcome->plan->hosts && outcome->plan->hosts <= MATRIX_MAX; i++) {
+		const struct part_clock *clock = &outcome->clock[i];
+
+		page_condition(page, outcome->plan->host[i].name, "%s%s, clock %+.6f ms +- %.4g us",
+			       outcome->head[i].host, outcome->head[i].cores_shared ? ", cores shared" : "",
+			       (double)clock->offset_ns[0] / 1e6, (double)clock->error_ns[0] / 1e3);
+	}
+}
+
+void report_many(FILE *to, const struct outcome *outcome)
+{
+	struct page page;
+
+	page_init(&page, to);
+	for (uint32_t i = 0; i < outcome->plan->tests; i++) {
+		title(&page, outcome, i);
+		summary(&page, outcome, i);
+		if (!outcome->plan->test[i].no_matrix)
+			matrix(&page, outcome, i);
+		page_blank(&page);
+	}
+	ranks(&page, outcome);
+}

@@ -1,0 +1,124 @@
+"""Scenarios over many ranks of this machine, started by Open MPI: who sends to whom, figures, refusals and ends."""
+import json
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from e2e.result_schema import check
+from processes import SCALE, executable, marked
+
+pytestmark = [pytest.mark.plain,
+              pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')]
+
+
+@pytest.fixture
+def many(run):
+    """many('ring', 3, *options, rc=0) → the checked document of a scenario over ranks of this machine."""
+    def call(pattern, ranks, *options, rc=0):
+        result = run('--traffic_pattern', pattern, '-n', f'localhost%[1-{ranks}]', '--print_json_results', '-w', '0',
+                     *options, timeout=90)
+        assert result.rc == rc, result
+        return check(result.stdout)
+    return call
+
+
+def pairs(document):
+    """Numbers of the ranks of each connection, from and to."""
+    return [tuple(int(c[side].partition('%')[2]) for side in ('requestorEndpoint', 'responderEndpoint'))
+            for c in document['connections']]
+
+
+def test_all_to_all_over_tcp(many):
+    """Each directed pair once; what was sent arrived at the right peer; one clock: its offset is within its bound."""
+    document = many('all_to_all', 3, '-c', 'TCP', '-D', '0.5', '-N', '2', '-q', '2')
+    assert sorted(pairs(document)) == [(a, b) for a in (1, 2, 3) for b in (1, 2, 3) if a != b]
+    assert [rank['hostName'] for rank in document['ranks']] == ['localhost%1', 'localhost%2', 'localhost%3']
+    for connection in document['connections']:
+        loss = connection['loss']
+        assert connection['status'] in ('ok', 'failed'), connection['error']  # a busy machine: no message in the window
+        assert loss['sent'] == loss['received'] > 0 and loss['lost'] == 0
+    for rank in document['ranks'][1:]:
+        assert abs(rank['clockOffsetNsec']) <= rank['clockErrorNsec']
+    test = document['aggregatedResults']['perTest'][0]
+    assert test['sent'] == sum(c['loss']['sent'] for c in document['connections'])
+    assert document['aggregatedResults']['commonWindow']['clockErrorUsec'] > 0
+
+
+def test_both_directions_and_counts(many):
+    """A ring of three with both directions on the same queue pairs, by count: both sides have every message."""
+    document = many('ring', 3, '-c', 'TCP', '-b', '-i', '500')
+    assert document['status'] == 'ok' and len(document['connections']) == 6
+    assert all(c['loss']['sent'] == c['loss']['received'] == 500 for c in document['connections'])
+    assert len(document['aggregatedResults']['bidirConnections']) == 3
+
+
+def test_latency_and_several_tests(run):
+    """Elephants and mice: two tests at the same time, each with its figures."""
+    scenario = {'duration': 1, 'warmupTime': 0, 'rdmaDriver': 'null', 'trafficPattern': 'ONE_TO_MANY',
+                'testNodes': [{'hostName': 'localhost%[1-2]'}],
+                'tests': [{'testName': 'mice', 'metric': 'lat'}, {'testName': 'elephants', 'metric': 'bw'}]}
+    result = run('-f', json.dumps(scenario), '--print_json_results', timeout=90)
+    assert result.rc == 0, result
+    document = check(result.stdout)
+    assert [c['testName'] for c in document['connections']] == ['mice', 'elephants']
+    assert document['connections'][0]['results']['latResults']['samples'] > 0
+    assert document['connections'][1]['results']['bwResults']['messages'] > 0
+
+
+def test_report_for_people(run):
+    result = run('--traffic_pattern', 'm2o', '-n', 'localhost%[1-3]', '-r', 'null', '-i', '1000', '-w', '0', '-s', '8',
+                 timeout=90)
+    assert result.rc == 0, result
+    assert 'Bandwidth: MANY_TO_ONE UNIDIR, RC write, 8 bytes, 2 connections' in result.stdout
+    assert 'from \\ to' in result.stdout and 'localhost%3 ' in result.stdout
+
+
+@pytest.mark.parametrize('options, part', [
+    (('-n', 'localhost%[1-2]', '-s', '8,64'), 'a list of sizes'),
+    (('-n', 'localhost%[1-2]', '--peer_shifting'), 'peer shifting'),
+    (('-n', 'localhost,other', '-r', 'null'), "'localhost' is another host"),
+    (('-n', 'localhost%[1-2]', '-r', 'sock', '-d', 'nodev0'), "host 'localhost%1', 'localhost%2': there is no network"),
+])
+def test_refusals(run, options, part):
+    result = run('--traffic_pattern', 'all_to_all', *(() if '-r' in options else ('-r', 'null')), *options,
+                 timeout=90)
+    assert result.rc == 1 and part in result.stderr, result
+    assert len(result.stderr.splitlines()) == 1 and result.stdout == ''
+
+
+def test_ctrl_c_ends_all(start, tmp_path):
+    """Whenever it comes: the document is whole, nothing is left, and what ran is in it."""
+    path = tmp_path / 'result.json'
+    process = start('--traffic_pattern', 'ring', '-n', 'localhost%[1-2]', '-c', 'TCP', '-D', '60', '-w', '0', '-j',
+                    path)
+    time.sleep(5)
+    process.send(signal.SIGINT)
+    result = process.wait(40)
+    document = check(path.read_text())
+    assert result.rc == 130 and document['status'] == 'interrupted', result
+    assert len(document['connections']) == 2
+    assert all(not c['loss'] or c['loss']['received'] > 0 for c in document['connections'])
+
+
+def ranks_of(process):
+    """Processes of ranks that run now."""
+    return [pid for pid, words in marked(process.mark).items()
+            if words.endswith(' rank') and executable(pid) == executable(process.pid)]
+
+
+def test_a_killed_rank_is_named(start, tmp_path):
+    path = tmp_path / 'result.json'
+    process = start('--traffic_pattern', 'ring', '-n', 'localhost%[1-3]', '-c', 'TCP', '-D', '60', '-w', '0', '-j',
+                    path)
+    deadline = time.monotonic() + 30 * SCALE
+    while len(ranks := ranks_of(process)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(3)
+    os.kill(ranks[1], signal.SIGKILL)
+    result = process.wait(30)
+    document = check(path.read_text())
+    assert result.rc == 1 and document['status'] == 'failed', result
+    assert 'was killed or crashed' in document['error'] and 'localhost%' in document['error']
