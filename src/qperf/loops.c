@@ -57,7 +57,7 @@ static bool whole_send(struct qperf_stream *l)
 			return false;
 		}
 		done += n > 0 ? (size_t)n : 0;
-		if (qperf_run_over(l->run))
+		if (done < l->size && qperf_run_over(l->run))
 			return false;
 		l->run->stat.send.bytes += n > 0 ? (uint64_t)n : 0;
 	}
@@ -65,7 +65,8 @@ static bool whole_send(struct qperf_stream *l)
 	return true;
 }
 
-static bool whole_recv(struct qperf_stream *l)
+/* *now: when it was there; the clock is read once for all that needs it. */
+static bool whole_recv(struct qperf_stream *l, int64_t *now)
 {
 	size_t done = 0;
 
@@ -77,7 +78,8 @@ static bool whole_recv(struct qperf_stream *l)
 			return false;
 		}
 		done += n > 0 ? (size_t)n : 0;
-		if (qperf_run_over(l->run))
+		*now = clock_now(l->run->clock);
+		if (qperf_run_over_at(l->run, *now))
 			return false;
 		l->run->stat.recv.bytes += n > 0 ? (uint64_t)n : 0;
 	}
@@ -87,7 +89,7 @@ static bool whole_recv(struct qperf_stream *l)
 
 static void stream_send(struct qperf_stream *l)
 {
-	while (l->run->stat.send.msgs < l->limit && whole_send(l))
+	while (l->run->stat.send.msgs < l->limit && !qperf_run_over(l->run) && whole_send(l))
 		;
 }
 
@@ -116,21 +118,17 @@ static void stream_pingpong(struct qperf_stream *l)
 {
 	const bool first = qperf_run_sends(l->run);
 	struct hist *hist = l->run->hist;
-	int64_t begun = clock_now(l->run->clock);
+	int64_t begun = clock_now(l->run->clock), now = begun;
 
 	while (l->run->stat.recv.msgs < l->limit) {
-		int64_t now;
-
 		if (first && !whole_send(l))
 			return;
-		if (!whole_recv(l))
+		if (!whole_recv(l, &now))
 			return;
 		if (!first && !whole_send(l))
 			return;
-		if (!hist)
-			continue;
-		now = clock_now(l->run->clock);
-		hist_record(hist, (uint64_t)(now - begun));
+		if (hist)
+			hist_record(hist, (uint64_t)(now - begun));
 		begun = now;
 	}
 }
@@ -226,38 +224,40 @@ static void datagram_recv(struct qperf_stream *l)
 	free(seq);
 }
 
-/* The answer to the datagram of that number: false when it is lost or the test is over. */
-static bool await_answer(struct qperf_stream *l, uint64_t number, int64_t until)
+/* The answer to the datagram of that number: false when it is lost or the test is over. *now: when that was. */
+static bool await_answer(struct qperf_stream *l, uint64_t number, int64_t until, int64_t *now)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 
-	while (!qperf_run_over(l->run)) {
+	do {
 		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
 
+		*now = clock_now(l->run->clock);
+		if (qperf_run_over_at(l->run, *now))
+			return false;
 		if (n > 0 && (!l->run->ours || get_number(l, number) == number)) {
 			count->bytes += (uint64_t)n;
 			count->msgs++;
 			return true;
 		}
-		if (clock_now(l->run->clock) > until)
-			return false;
-	}
+	} while (*now <= until);
 	return false;
 }
 
 static void ping(struct qperf_stream *l)
 {
+	int64_t now = clock_now(l->run->clock);
 	uint64_t lost = 0;
 
-	for (uint64_t number = 0; l->run->stat.recv.msgs < l->limit && !qperf_run_over(l->run); number++) {
-		const int64_t begun = clock_now(l->run->clock);
+	for (uint64_t number = 0; l->run->stat.recv.msgs < l->limit && !l->run->over; number++) {
+		const int64_t begun = now;
 
 		put_number(l, number);
 		count_send(l, send(l->fd, l->buf, l->size, l->flags));
-		if (!await_answer(l, number, begun + LOST_NS))
+		if (!await_answer(l, number, begun + LOST_NS, &now))
 			lost += !l->run->over;
 		else if (l->run->hist)
-			hist_record(l->run->hist, (uint64_t)(clock_now(l->run->clock) - begun));
+			hist_record(l->run->hist, (uint64_t)(now - begun));
 	}
 	l->run->stat.lost = lost;
 }
@@ -268,21 +268,22 @@ static void pong(struct qperf_stream *l)
 	struct qperf_count *count = &l->run->stat.recv;
 	int64_t heard = clock_now(l->run->clock);
 
-	while (!qperf_run_over(l->run)) {
+	for (;;) {
 		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
+		const int64_t now = clock_now(l->run->clock);
 
-		if (n <= 0) {
-			if (l->limit == UINT64_MAX || clock_now(l->run->clock) - heard < QUIET_NS)
-				continue;
-			qperf_run_end_at(l->run, heard);
+		if (qperf_run_over_at(l->run, now))
 			return;
-		}
-		if (l->limit != UINT64_MAX)
-			heard = clock_now(l->run->clock);
+		if (n <= 0 && l->limit != UINT64_MAX && now - heard >= QUIET_NS)
+			break;
+		if (n <= 0)
+			continue;
+		heard = now;
 		count->bytes += (uint64_t)n;
 		count->msgs++;
 		count_send(l, send(l->fd, l->buf, l->size, l->flags));
 	}
+	qperf_run_end_at(l->run, heard);
 }
 
 /* --- all --- */

@@ -53,11 +53,13 @@ void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns);
 bool qperf_run_tick(struct qperf_run *run, int64_t now);
 
 /* Whether the test is over; cheap. */
+static inline bool qperf_run_over_at(struct qperf_run *run, int64_t now)
+{
+	return now >= run->look_ns && qperf_run_tick(run, now);
+}
 static inline bool qperf_run_over(struct qperf_run *run)
 {
-	const int64_t now = clock_now(run->clock);
-
-	return now >= run->look_ns && qperf_run_tick(run, now);
+	return qperf_run_over_at(run, clock_now(run->clock));
 }
 
 /* A whole test from set-up to the last message; qperf_run_close() once the results are exchanged. */
