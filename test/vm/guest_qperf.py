@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from qperf_rows import shape
+
 ADDRESS = '10.1.0.1'
 TIMEOUT_S = 120
 RDMA = ['rc_bi_bw', 'rc_bw', 'rc_compare_swap_mr', 'rc_fetch_add_mr', 'rc_lat', 'rc_rdma_read_bw', 'rc_rdma_read_lat',
@@ -48,12 +50,21 @@ def serve(program, free_port):
         process.wait(TIMEOUT_S)
 
 
-def run(words, port, *arguments):
+def seconds(*ends):
+    return 1 if 'real' in ends else 0.3
+
+
+def output(words, port, *arguments):
     ended = subprocess.run([*words, ADDRESS, '-lp', str(port), *map(str, arguments)], capture_output=True, text=True,
                            timeout=TIMEOUT_S, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def run(words, port, *arguments):
+    text = output(words, port, *arguments)
     return {name: [float(value) for value in re.findall(r'^    (?:\S+) *  =  +([\d.]+)', block, re.M)]
-            for name, block in re.findall(r'^(\S+):\n((?:    .*\n)*)', ended.stdout, re.M)}
+            for name, block in re.findall(r'^(\S+):\n((?:    .*\n)*)', text, re.M)}
 
 
 def test_every_rdma_test_has_a_figure_on_roce_without_rdma_cm(program, serve):
@@ -69,7 +80,8 @@ def test_pairs_by_rdma_cm(program, serve, server, client):
     for name in CM:
         for attempt in range(5):  # a real server tells its port before it listens there
             try:
-                values = run(program(client), port, '-t', 1, '-m', 1024, '-cm1', '-uu', name)[name]
+                values = run(program(client), port, '-t', seconds(server, client), '-m', 1024, '-cm1', '-uu',
+                             name)[name]
                 break
             except AssertionError as error:
                 if server == 'ours' or 'REJECTED' not in str(error) or attempt == 4:
@@ -81,5 +93,12 @@ def test_pairs_by_rdma_cm(program, serve, server, client):
 def test_pairs_over_sctp_and_rds(program, serve, server, client):
     # A real server tells its RDS port before it listens there: its own clients meet a closed door now and then.
     names = [name for name in KERNEL if server == 'ours' or not name.startswith('rds')]
-    found = run(program(client), serve(server), '-t', 1, '-uu', *names)
+    found = run(program(client), serve(server), '-t', seconds(server, client), '-uu', *names)
     assert list(found) == names and all(values[0] > 0 for values in found.values()), found
+
+
+def test_sctp_gives_the_same_lines_as_the_real_one(program, serve):
+    theirs, own = (list(shape(output(program(which), serve(which), '-t', seconds(which), '-vv', 'sctp_bw',
+                                   'sctp_lat')))
+                   for which in ('real', 'ours'))
+    assert own == theirs
