@@ -90,10 +90,18 @@ static int client(struct qperf_rdma *r, struct error *err)
 	return expect(r, RDMA_CM_EVENT_ESTABLISHED, err);
 }
 
+/* The family that the control connection came by: qperf's own clients come by IPv4 only. */
+static sa_family_t family_of(const struct sockaddr_storage *peer)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)peer;
+
+	return peer->ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) ? AF_INET6 : AF_INET;
+}
+
 /* Listens first, then tells the port: a client that is quick finds somebody. */
 static int listen_any(struct qperf_rdma *r, struct error *err)
 {
-	struct sockaddr_storage any = { .ss_family = AF_INET };
+	struct sockaddr_storage any = { .ss_family = family_of(&r->run->channel->peer) };
 	uint8_t port[4] = { 0 };
 	uint16_t number;
 

@@ -98,6 +98,15 @@ def test_roles_are_exchanged(serve, ask):
         assert {value for key, value in row.items() if key.endswith('_msgs')} == {100}, name
 
 
+def test_every_example_of_the_help_works_as_printed(serve, ask, fabperf):
+    text = subprocess.run([fabperf, 'qperf', '--help', 'examples'], capture_output=True, text=True, check=True).stdout
+    examples = re.findall(r'^        qperf myserver (.+)$', text, re.M)
+    assert len(examples) > 5
+    for words in examples:
+        ended = ask(serve(), '-t', 0.05, *words.replace('-t 10', '-t 0.05').split())
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 @pytest.mark.parametrize('polls', ['-cp1', '-lcp1', '-rcp1'])
 def test_polling(serve, ask, polls):
     ended = ask(serve(), polls, '-n', 100, 'rc_lat', 'rc_bw')

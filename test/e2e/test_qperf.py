@@ -118,6 +118,66 @@ def test_what_is_lost_is_told(qperf):
     assert int(found['recv_msgs']) + int(found.get('lost_msgs', 0)) == 3000
 
 
+@pytest.mark.parametrize('words, sentence', [
+    (['-m', '2G', 'tcp_bw'], '-m 2147483648: a message of tcp_bw has 1 to 1073741824 bytes'),
+    (['-m', '65508', 'udp_lat'], '-m 65508: a message of udp_lat has 1 to 65507 bytes'),
+    (['-lca', '1000', 'tcp_lat'], 'cannot set processor affinity (cpu 1000)')])
+def test_what_a_test_cannot_do_is_said(qperf, words, sentence):
+    result = qperf(*words)
+    assert result.rc == 1 and sentence in result.stdout + result.stderr
+
+
+def test_an_error_at_the_server_is_told_each_time(qperf):
+    for _ in range(10):
+        result = qperf('-rca', 1000, 'tcp_lat')
+        assert result.rc == 1 and 'server: cannot set processor affinity (cpu 1000)' in result.stderr
+
+
+def test_processors_are_numbered_from_0(qperf):
+    found = rows(qperf('-lca', 0, '-rca', 'any', '-n', 9, '-vvu', 'tcp_lat').stdout)
+    assert found['loc_affinity'] == '0' and 'rem_affinity' not in found
+
+
+def test_a_message_that_the_end_cuts_off_counts_by_its_bytes(qperf):
+    assert float(rows(qperf('-m', '512M', '-t', 0.1, '-uu', 'tcp_bw').stdout)['bw']) > 0
+
+
+def answer_pings(listener, answers):
+    """A server of ours for one udp_lat: answers(n) → how often the n-th datagram is answered."""
+    connection, _ = listener.accept()
+    with connection, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        connection.recv(200, socket.MSG_WAITALL)
+        datagrams.bind(('127.0.0.1', 0))
+        connection.sendall(struct.pack('<I', datagrams.getsockname()[1] | 0x46410000) + b'synchronization before test')
+        connection.recv(27, socket.MSG_WAITALL)
+        datagrams.settimeout(0.3)
+        count = 0
+        try:
+            while True:
+                data, address = datagrams.recvfrom(2048)
+                for _ in range(answers(count)):
+                    datagrams.sendto(data, address)
+                count += 1
+        except TimeoutError:
+            pass
+        end = [1000000 + 500000, *[0] * 8]
+        connection.sendall(struct.pack('<3I9Q9Q12QI', 1, 1000000, 0, 1000000, *[0] * 8, *end, count, count, 0, count,
+                                       count, 0, *[0] * 6, 0))
+        connection.recv(26, socket.MSG_WAITALL)
+
+
+def test_neither_lost_nor_doubled_answers_spoil_udp_lat(run):
+    """The first, the tenth and the hundredth are lost, every third comes twice: three samples less, none too many."""
+    with socket.create_server(('127.0.0.1', 0)) as listener, ThreadPoolExecutor(1) as pool:
+        pool.submit(answer_pings, listener, lambda n: 0 if n in (0, 9, 99) else 1 + (n % 3 == 0))
+        result = run('qperf', '127.0.0.1', '-lp', str(listener.getsockname()[1]), '-m', '8', '-t', '1', '-uu', '-vvs',
+                     'udp_lat', timeout=TIMEOUT_S)
+    found = rows(result.stdout)
+    assert result.rc == 0 and found['lost_msgs'] == '3', result.stdout
+    assert int(found['loc_recv_msgs']) + 3 <= int(found['loc_send_msgs']) <= int(found['loc_recv_msgs']) + 4
+    assert float(found['latency']) < 40e6  # as one of the lost ones would make it
+
+
 def test_time_with_a_fraction(qperf):
     found = rows(qperf('-t', '0.3', '-uu', '-e', '4', '-vvt', 'tcp_lat').stdout)
     assert 290e6 <= float(found['loc_real_time']) <= 400e6 * SCALE
@@ -204,6 +264,53 @@ def test_whatever_a_client_does_the_next_one_is_served(qperf, server):
     assert memory < 64 * 1024
 
 
+def leave_after(port, steps):
+    """A client of tcp_lat that takes so many steps: its connections."""
+    control = socket.create_connection(('127.0.0.1', port), 5)
+    opened = [control]
+    if 0 < steps < 4:
+        control.sendall(request(9, timeout=1)[:[0, 3, 6, 100][steps]])
+    if steps > 3:
+        control.sendall(request(9, timeout=1))
+    if steps > 4:
+        number, = struct.unpack('<I', control.recv(4, socket.MSG_WAITALL))
+        opened.append(socket.create_connection(('127.0.0.1', number & 0xffff), 5))
+    if steps > 5:
+        control.sendall(b'synchronization before test')
+    if steps > 6:
+        opened[1].sendall(b'x')
+        opened[1].recv(1)
+    return opened
+
+
+def children(process):
+    return subprocess.run(['pgrep', '-P', str(process.pid)], capture_output=True, text=True, check=False).stdout.split()
+
+
+def test_a_client_that_ends_or_hangs_at_any_point(qperf, server):
+    """Cut off, or left half open: the next one is served at once, and in the end nothing of them is left."""
+    port, process = server
+
+    def memory():
+        return int(re.search(r'VmRSS:\s+(\d+)', open(f'/proc/{process.pid}/status').read())[1])
+
+    before = memory()
+    hanging = []
+    for steps in range(8):
+        hanging += leave_after(port, steps)
+        for connection in leave_after(port, steps):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+            connection.close()
+    assert qperf('-n', 3, 'tcp_lat').rc == 0
+    deadline = time.monotonic() + TIMEOUT_S
+    while children(process) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not children(process) and memory() <= before + 512
+    assert qperf('-n', 3, 'udp_lat').rc == 0
+    for connection in hanging:
+        connection.close()
+
+
 def test_a_conf_leaks_nothing(server):
     connection = socket.create_connection(('127.0.0.1', server[0]), 5)
     connection.sendall(request(0))
@@ -222,10 +329,12 @@ def test_an_old_client_is_told_to_upgrade(server):
     assert b'upgrade qperf on client from 0.3.0 to 0.4.11' in connection.recv(512)
 
 
-def test_a_vanished_client_ends_its_test(qperf, server, start):
-    client = start('qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '60', 'udp_bw')
-    time.sleep(0.3)
-    os.kill(client.pid, signal.SIGKILL)
+def test_a_vanished_client_ends_its_test(fabperf, qperf, server):
+    """What it had measured was printed before the next test began."""
+    words = [fabperf, 'qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '0.1', 'tcp_lat', '-t', '60', 'udp_bw']
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as client:
+        assert [client.stdout.readline().split()[0] for _ in range(3)] == ['tcp_lat:', 'latency', 'udp_bw:']
+        client.kill()
     assert qperf('-n', 3, 'tcp_lat').rc == 0
 
 
@@ -239,7 +348,8 @@ def test_a_vanished_server_is_named(server, start):
 
 def test_quit_and_sigterm_end_it(qperf, server, serve):
     assert qperf('quit').rc == 0
-    assert server[1].wait(TIMEOUT_S).rc == 0
+    ended = server[1].wait(TIMEOUT_S)
+    assert ended.rc == 0 and not ended.stdout + ended.stderr  # nor does it mind who only knocked
     _, other = serve()
     os.kill(other.pid, signal.SIGTERM)
     assert other.wait(TIMEOUT_S).rc == 0

@@ -54,8 +54,8 @@ def seconds(*ends):
     return 1 if 'real' in ends else 0.3
 
 
-def output(words, port, *arguments):
-    ended = subprocess.run([*words, ADDRESS, '-lp', str(port), *map(str, arguments)], capture_output=True, text=True,
+def output(words, port, *arguments, host=ADDRESS):
+    ended = subprocess.run([*words, host, '-lp', str(port), *map(str, arguments)], capture_output=True, text=True,
                            timeout=TIMEOUT_S, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -95,6 +95,10 @@ def test_pairs_over_sctp_and_rds(program, serve, server, client):
     names = [name for name in KERNEL if server == 'ours' or not name.startswith('rds')]
     found = run(program(client), serve(server), '-t', seconds(server, client), '-uu', *names)
     assert list(found) == names and all(values[0] > 0 for values in found.values()), found
+
+
+def test_rdma_cm_over_ipv6(program, serve):
+    assert 'latency' in output(program('ours'), serve('ours'), '-t', 0.3, '-cm1', 'rc_lat', host='fd00:10:1::1')
 
 
 def test_sctp_gives_the_same_lines_as_the_real_one(program, serve):
