@@ -168,7 +168,7 @@ static int dv_open(const struct port_conf *conf, struct port **ret, struct error
 	struct doca_calls call = { 0 };
 	struct cc_hints hints = { .size = 0 };
 	const bool by_gpu = conf->spec->engine == ENGINE_GPUNETIO;
-	struct dv_gpu gpu = { NULL };
+	struct dv_gpu gpu = { .plugin = NULL };
 	struct dv_port *p;
 	int rc = dv_cc_check(conf->spec, &hints, err);
 

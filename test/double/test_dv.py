@@ -118,11 +118,9 @@ def test_no_group(refused, hints, doca, parts):
 # --- each call fails ---
 
 CALLS = {'verbs_bridge_verbs_context_create': 'a context', 'verbs_pd_create': 'a protection domain',
-         'verbs_cq_attr_create': 'a completion queue', 'verbs_cq_attr_set_cq_size': 'a completion queue',
-         'verbs_cq_create': 'lower --tx_depth', 'verbs_qp_init_attr_create': 'queue pair',
+         'verbs_cq_attr_set_cq_size': 'a completion queue', 'verbs_cq_create': 'lower --tx_depth',
          'verbs_qp_init_attr_set_rq_wr': 'queue pair', 'verbs_qp_create': 'lower --tx_depth',
-         'verbs_qp_attr_create': 'INIT', 'verbs_qp_attr_set_pkey_index': 'INIT', 'verbs_qp_modify': 'INIT',
-         'verbs_ah_attr_create': 'RTR', 'verbs_ah_attr_set_traffic_class': 'RTR', 'verbs_qp_attr_set_sq_psn': 'RTS'}
+         'verbs_qp_modify': 'INIT', 'verbs_ah_attr_set_traffic_class': 'RTR', 'verbs_qp_attr_set_sq_psn': 'RTS'}
 
 
 @pytest.mark.parametrize('call, part', CALLS.items())

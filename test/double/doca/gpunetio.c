@@ -138,7 +138,7 @@ static int qp_start(struct gpunetio_qp *qp, const struct gpunetio_work *work, st
 static int qp_status(struct gpunetio_qp *qp, uint32_t *vendor)
 {
 	*vendor = qp->wrong.vendor_err;
-	return qp->wrong.status;
+	return (int)qp->wrong.status;
 }
 
 static void qp_close(struct gpunetio_qp *qp)
