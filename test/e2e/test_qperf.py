@@ -178,6 +178,36 @@ def test_neither_lost_nor_doubled_answers_spoil_udp_lat(run):
     assert float(found['latency']) < 40e6  # as one of the lost ones would make it
 
 
+def serve_some_steps(listener, steps, leaves):
+    """An old server of one udp_lat that hangs, or goes, after so many steps."""
+    connection, _ = listener.accept()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(('127.0.0.1', 0))
+        connection.recv(200, socket.MSG_WAITALL)
+        if steps > 0:
+            connection.sendall(struct.pack('<I', datagrams.getsockname()[1]))
+        if steps > 1:
+            connection.sendall(b'synchronization before test')
+        if steps > 2:
+            connection.sendall(bytes(100))
+        if not leaves:
+            connection.recv(1 << 16, socket.MSG_WAITALL)  # until the client has gone
+        connection.close()
+
+
+@pytest.mark.parametrize('leaves', [False, True])
+def test_no_old_server_hangs_us(run, leaves):
+    def call(steps):
+        with socket.create_server(('127.0.0.1', 0)) as listener, ThreadPoolExecutor(1) as pool:
+            pool.submit(serve_some_steps, listener, steps, leaves)
+            return run('qperf', '127.0.0.1', '-lp', str(listener.getsockname()[1]), '-to', '1', '-t', '1', 'udp_lat',
+                       timeout=TIMEOUT_S)
+
+    with ThreadPoolExecutor(4) as pool:
+        for result in pool.map(call, range(4)):
+            assert result.rc == 1 and ('not responding' if leaves else 'timed out') in result.stdout, result
+
+
 def test_time_with_a_fraction(qperf):
     found = rows(qperf('-t', '0.3', '-uu', '-e', '4', '-vvt', 'tcp_lat').stdout)
     assert 290e6 <= float(found['loc_real_time']) <= 400e6 * SCALE
