@@ -103,6 +103,12 @@ def test_sockets_are_no_verbs(refused, transport):
     assert 'RC, UC, UD, XRC or DC' in sentence
 
 
+@pytest.mark.parametrize('transport, reason', [('XRC', 'has no XRC'), ('DC', 'has no DC, which only mlx5')])
+def test_soft_roce_lacks_it(refused, transport, reason):
+    sentence = refused('-c', transport)
+    assert f'RDMA device rxe0 {reason}' in sentence and 'use -c RC' in sentence
+
+
 # --- counts ---
 
 @pytest.mark.parametrize('transport, verb, qps, depth, batch, step, iterations', [
