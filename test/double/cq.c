@@ -35,7 +35,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 	if (code)
 		return code;
 	if (channel->refcnt)
-		return EBUSY;
+		return fails_busy(channel);
 	close(channel->fd);
 	unlink(((struct d_channel *)channel)->fifo);
 	free(channel);
@@ -118,7 +118,7 @@ int ibv_destroy_cq(struct ibv_cq *base)
 	if (code)
 		return code;
 	if (cq->users || cq->unacked)
-		return EBUSY;
+		return fails_busy(cq);
 	if (base->channel)
 		base->channel->refcnt--;
 	fabric_free(fabric_offset(cq->fab), cq->bytes);

@@ -86,6 +86,7 @@ int fails(enum call call); /* the errno it must fail with, or 0; also waits when
 void fails_not(bool now); /* until told otherwise this thread's calls neither fail nor count: the stand-in's own */
 void *fails_pointer(int code); /* sets errno, returns NULL */
 int fails_to_end(enum call call, const void *object); /* as fails; an object that must stay is no leak */
+int fails_busy(const void *object); /* EBUSY: it is in use and stays */
 void fault_calls(FILE *to); /* how often each call was made: "ibv_open_device": 1, ... */
 uint64_t fault_message(void); /* number of the next message that this process sends, from 1 */
 const struct fault *fault_find(enum fault_kind kind, uint64_t number); /* NULL: unharmed */

@@ -52,15 +52,28 @@ void fault_calls(FILE *to)
 	}
 }
 
+/* Reachable, for the leak checker. */
+static void keep(const void *object)
+{
+	static _Atomic(const void *) kept[64];
+	static _Atomic unsigned count;
+
+	atomic_store(&kept[atomic_fetch_add(&count, 1) % 64], object);
+}
+
 int fails_to_end(enum call call, const void *object)
 {
-	static _Atomic(const void *) kept[64]; /* reachable, for the leak checker */
-	static _Atomic unsigned count;
 	int code = fails(call);
 
 	if (code)
-		atomic_store(&kept[atomic_fetch_add(&count, 1) % 64], object);
+		keep(object);
 	return code;
+}
+
+int fails_busy(const void *object)
+{
+	keep(object);
+	return EBUSY;
 }
 
 void *fails_pointer(int code)

@@ -27,7 +27,7 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	if (code)
 		return code;
 	if (d_pd_of(pd)->users)
-		return EBUSY;
+		return fails_busy(pd);
 	free(pd);
 	count_add(COUNT_PD, -1);
 	return 0;

@@ -60,7 +60,7 @@ struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_ini
 
 int ibv_dealloc_dmah(struct ibv_dmah *dmah)
 {
-	int code = fails(CALL_ibv_dealloc_dmah);
+	int code = fails_to_end(CALL_ibv_dealloc_dmah, dmah);
 
 	if (code)
 		return code;

@@ -38,7 +38,7 @@ int xrcd_close(struct ibv_xrcd *base)
 	if (code)
 		return code;
 	if (d_pd_of(xrcd->pd)->users)
-		return EBUSY;
+		return fails_busy(xrcd);
 	fails_not(true);
 	ibv_destroy_cq(xrcd->cq);
 	ibv_dealloc_pd(xrcd->pd);
