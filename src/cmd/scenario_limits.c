@@ -35,6 +35,8 @@ static const char *missing(const struct plan_test *test)
 {
 	if (test->iteration_sync)
 		return "iteration-sync";
+	if (test->bytes)
+		return "a size for each pair (ptiniFile)";
 	if (test->peer_shifting)
 		return "peer shifting";
 	return test->sweep.count > 1 ? "a list of sizes, queue pairs or depths" : two_hosts_only(&test->sweep.spec[0]);

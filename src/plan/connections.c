@@ -32,7 +32,7 @@ static bool is_kept(enum partition partition, const struct endpoint *a, const st
 /* Whether the pattern's pair of positions becomes a connection. */
 static bool is_connection(const struct plan *plan, const struct plan_test *test, uint32_t from, uint32_t to)
 {
-	return test->endpoint[from] != test->endpoint[to] &&
+	return test->endpoint[from] != test->endpoint[to] && (!test->bytes || plan_size(test, from, to)) &&
 	       is_kept(test->partition, endpoint_at(plan, test, from), endpoint_at(plan, test, to));
 }
 
@@ -248,6 +248,7 @@ bool plan_next(struct plan_cursor *cursor, struct connection *ret)
 			.to = test->endpoint[pair.to],
 			.both = test->direction == DIRECTION_BIDIR,
 			.round = test->peer_shifting ? (pair.to + n - pair.from) % n : 0,
+			.bytes = test->bytes ? plan_size(test, pair.from, pair.to) : 0,
 			.key = (uint64_t)pair.from * n + pair.to,
 		};
 		return true;
@@ -283,29 +284,44 @@ static uint32_t hosts_of(const struct plan *plan, const struct plan_test *test)
 
 static int nothing_left(const struct plan *plan, const struct plan_test *test, struct error *err)
 {
+	static const char *const keeps[] = {
+		"a test connects no endpoint with itself",
+		"trafficPartition RAILED keeps connections between the same device of different hosts",
+		"trafficPartition LOCAL keeps connections within a host",
+		"trafficPartition REMOTE keeps connections between different hosts",
+	};
 	const uint32_t hosts = hosts_of(plan, test);
-	static const char *const keeps[] = { "connects no endpoint with itself",
-					     "keeps connections between the same device of different hosts",
-					     "keeps connections within a host",
-					     "keeps connections between different hosts" };
 
-	return error_set(err, -EINVAL, "no connection is left of %s over %u endpoint%s on %u host%s: %s%s%s",
+	return error_set(err, -EINVAL, "no connection is left of %s over %u endpoint%s on %u host%s: %s",
 			 pattern_name(test->pattern), test->positions, test->positions == 1 ? "" : "s", hosts,
-			 hosts == 1 ? "" : "s", test->partition ? "trafficPartition " : "a test",
-			 test->partition ? partition_name(test->partition) : "", keeps[test->partition]);
+			 hosts == 1 ? "" : "s", keeps[test->partition]);
 }
 
-int plan_connect(struct plan *plan, uint32_t index, struct error *err)
+/* The ranks of a file of sizes are the endpoints, so none may be there twice. */
+static int set_sizes(struct plan_test *test, uint32_t written, const struct ptini *sizes, struct error *err)
+{
+	if (!sizes->name)
+		return 0;
+	if (written != test->positions)
+		return error_set(err, -EINVAL, "%.150s: an endpoint is there twice, but each is one rank of the file",
+				 sizes->name);
+	return plan_read_sizes(test, sizes, err);
+}
+
+int plan_connect(struct plan *plan, uint32_t index, const struct ptini *sizes, struct error *err)
 {
 	struct plan_test *const test = &plan->test[index];
 	const bool mesh = test->pattern == PATTERN_ALL_TO_ALL;
+	const uint32_t written = test->positions;
 	int rc = mesh ? drop_repeated(plan, test, err) : 0;
 
 	if (rc == 0)
 		rc = pattern_suits(test->pattern, test->positions, err);
 	if (rc)
 		return rc;
-	rc = mesh ? sort_by_host(plan, test, err) : list_pairs(plan, test, err);
+	rc = set_sizes(test, written, sizes, err);
+	if (rc == 0)
+		rc = mesh ? sort_by_host(plan, test, err) : list_pairs(plan, test, err);
 	if (rc)
 		return rc;
 	if (mesh)

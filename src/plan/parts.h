@@ -14,6 +14,8 @@ int plan_maker_add(struct plan_maker *maker, struct plan_test *test, const struc
 void plan_maker_close(struct plan_maker *maker);
 
 /* connections.c: what plan_next() needs of test number index, whose positions are known; and how many connections it has. */
-int plan_connect(struct plan *plan, uint32_t index, struct error *err);
+int plan_connect(struct plan *plan, uint32_t index, const struct ptini *sizes, struct error *err);
+/* sizes.c: the sizes of each pair of a test; its largest is the size of its spec. */
+int plan_read_sizes(struct plan_test *test, const struct ptini *file, struct error *err);
 
 #endif

@@ -14,6 +14,7 @@ static void test_release(struct plan_test *test)
 	sweep_release(&test->sweep);
 	free(test->endpoint);
 	free(test->pair);
+	free(test->bytes);
 	free(test->by_host);
 	free(test->first);
 }
@@ -69,7 +70,7 @@ static int add_tests(struct plan *plan, struct plan_maker *maker, struct scenari
 			name_test(scenario, i, err);
 	}
 	for (uint32_t i = 0; rc == 0 && i < plan->tests; i++) {
-		rc = plan_connect(plan, i, err);
+		rc = plan_connect(plan, i, &scenario->test[i].ptini, err);
 		if (rc)
 			name_test(scenario, i, err);
 		plan->connections += plan->test[i].connections;
@@ -124,6 +125,8 @@ void plan_spec(const struct plan *plan, const struct connection *connection, boo
 		snprintf(ret->device, sizeof(ret->device), "%s", plan->device[end->device]);
 	if (end->gpu != PLAN_NO_GPU)
 		ret->gpu = end->gpu;
+	if (connection->bytes)
+		ret->size = connection->bytes;
 	ret->bidirectional = connection->both;
 }
 

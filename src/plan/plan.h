@@ -39,6 +39,9 @@ struct plan_test {
 	uint32_t *endpoint; /* of each position, an index into plan->endpoint */
 	uint64_t connections; /* how many plan_next() gives */
 	uint32_t rounds; /* 1, or with peer shifting their number */
+	uint32_t skipped; /* pairs without a connection, as their size is 0 */
+	uint32_t datatype; /* with sizes of each pair: what was counted, an index into ucc_type_names */
+	uint64_t *bytes; /* with ptiniFile: the message size of each pair of positions, row by row; else NULL */
 	/* Private to connections.c: */
 	uint32_t pairs;
 	struct plan_pair *pair; /* all connections of a pattern that has few */
@@ -65,6 +68,7 @@ struct connection {
 	uint32_t from, to; /* indices into plan->endpoint, never the same */
 	bool both; /* BIDIR */
 	uint32_t round; /* 0, or with peer shifting 1 ... positions - 1: rounds run one after another */
+	uint64_t bytes; /* size of its messages, where each pair has one (ptiniFile); 0: that of the sweep's point */
 	uint64_t key; /* unlike that of any other connection of the test, and the same on all ranks */
 };
 
@@ -86,6 +90,9 @@ struct plan_cursor {
 };
 void plan_begin(struct plan_cursor *cursor, const struct plan *plan, uint32_t host);
 bool plan_next(struct plan_cursor *cursor, struct connection *ret); /* false: that was the last */
+
+/* Bytes of a message from one position to another of a test with bytes. */
+uint64_t plan_size(const struct plan_test *test, uint32_t from, uint32_t to);
 
 /* The spec of one end of a connection at one point of its test's sweep: its device and GPU, its direction. */
 void plan_spec(const struct plan *plan, const struct connection *connection, bool requestor, unsigned point,

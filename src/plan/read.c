@@ -10,6 +10,7 @@
 #include "spec/value.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,8 +53,12 @@ static int set_option(const struct reader *reader, struct request *request, int 
 	if (option_given(request, row))
 		return place_error(&reader->document, place, true, reader->err,
 				   "%s is there twice, or on the command line, too", key);
-	if (option_set(request, row, key, text, &why))
-		return place_error(&reader->document, place, false, reader->err, "%s", why.text);
+	if (option_set(request, row, key, text, &why)) {
+		const size_t named = strlen(key) + 2; /* the path ends with it */
+
+		return place_error(&reader->document, place, false, reader->err, "%s",
+				   strlen(why.text) > named ? why.text + named : why.text);
+	}
 	return 0;
 }
 
@@ -197,6 +202,23 @@ static int locate(const struct reader *reader, const json_t *object, const struc
 	return place_error(&reader->document, found ? &place : at, false, reader->err, "%s", why->text);
 }
 
+/* A path in a file is relative to the file's folder. */
+static int rebase(const struct reader *reader, struct request *request, const struct place *at)
+{
+	const char *const name = reader->document.name, *const slash = strrchr(name, '/');
+	char path[SPEC_TEXT];
+	int len;
+
+	if (!*request->ptini_file || strchr("/~", *request->ptini_file) || *reader->request->input_file == '{' ||
+	    !slash)
+		return 0;
+	len = snprintf(path, sizeof(path), "%.*s%s", (int)(slash - name) + 1, name, request->ptini_file);
+	if (len >= (int)sizeof(path))
+		return bad(reader, at, "the path of ptiniFile, behind that of this file, is too long");
+	memcpy(request->ptini_file, path, sizeof(path));
+	return 0;
+}
+
 static int finish(struct reader *reader, struct draft *draft, const json_t *object, const struct place *at)
 {
 	struct scenario_test *const test = &reader->scenario->test[reader->scenario->tests++];
@@ -214,6 +236,8 @@ static int finish(struct reader *reader, struct draft *draft, const json_t *obje
 			   "trafficPattern is missing: ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, ALL_TO_ALL, BISECTION "
 			   "or RING");
 	if (read_nodes(&reader->document, &draft->nodes_place, draft->nodes, &draft->request, test, reader->err))
+		return -EINVAL;
+	if (rebase(reader, &draft->request, at))
 		return -EINVAL;
 	request_drop_inherited(&draft->request);
 	if (scenario_complete(test, &draft->request, reader->host, &why))

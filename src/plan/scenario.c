@@ -2,6 +2,7 @@
 #include "plan/scenario.h"
 
 #include "base/error.h"
+#include "plan/load.h"
 #include "plan/read.h"
 #include "spec/legal.h"
 
@@ -25,6 +26,7 @@ void scenario_release(struct scenario *scenario)
 		}
 		free(test->node);
 		free(test->where);
+		ptini_release(&test->ptini);
 		sweep_release(&test->sweep);
 	}
 	free(scenario->test);
@@ -47,13 +49,20 @@ static void set_defaults(struct request *request)
 		spec->end_margin_ns = END_MARGIN;
 	if (request->iteration_sync && !is_set(request, ROW(spec.warmup_ns)))
 		spec->warmup_ns = 0;
-	spec->device[0] = '\0'; /* each endpoint has its own */
+	memset(spec->device, 0, sizeof(spec->device)); /* each endpoint has its own */
+}
+
+static int copy(char **ret, const char *text, struct error *err)
+{
+	*ret = strdup(text);
+	return *ret ? 0 : error_set(err, -ENOMEM, "no memory for a scenario");
 }
 
 int scenario_complete(struct scenario_test *test, const struct request *request, const struct request_host *host,
 		      struct error *err)
 {
 	struct request one = *request;
+	int rc;
 
 	test->pattern = request_pattern(request);
 	test->direction = request_direction(request);
@@ -62,16 +71,15 @@ int scenario_complete(struct scenario_test *test, const struct request *request,
 	test->iteration_sync = request->iteration_sync;
 	test->no_matrix = request->no_matrix;
 	set_defaults(&one);
-	return sweep_resolve(&test->sweep, &one, host, err);
+	rc = sweep_resolve(&test->sweep, &one, host, err);
+	if (rc || !*request->ptini_file)
+		return rc;
+	test->ptini.datatype = request->ptini_datatype;
+	rc = copy(&test->ptini.name, request->ptini_file, err);
+	return rc ? rc : load_file(request->ptini_file, &test->ptini.text, err);
 }
 
 /* --- one test: the command line --- */
-
-static int copy(char **ret, const char *text, struct error *err)
-{
-	*ret = strdup(text);
-	return *ret ? 0 : error_set(err, -ENOMEM, "no memory for a scenario");
-}
 
 static int one_test(struct scenario *scenario, const struct request *request, const struct request_host *host,
 		    struct error *err)

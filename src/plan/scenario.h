@@ -3,6 +3,7 @@
 #define PLAN_SCENARIO_H
 
 #include "plan/pattern.h"
+#include "plan/ptini.h"
 #include "spec/spec.h"
 #include "spec/sweep.h"
 
@@ -27,6 +28,7 @@ struct scenario_test {
 	 * an endpoint's own: device, gpu and cores.
 	 */
 	struct sweep sweep;
+	struct ptini ptini; /* sizes of each pair; name NULL: all have the test's */
 	char *where; /* "file:line:column: path" of a test that stands in a file, else NULL */
 };
 

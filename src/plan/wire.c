@@ -49,6 +49,9 @@ static void pack_test(const struct scenario_test *test, struct buf *to)
 		pack_text(test->node[i].gpus, to);
 	}
 	sweep_pack(&test->sweep, to);
+	pack_text(test->ptini.name, to);
+	pack_text(test->ptini.text, to);
+	buf_put_u32(to, test->ptini.datatype);
 }
 
 static int unpack_nodes(struct scenario_test *test, uint32_t nodes, struct cursor *from, struct error *err)
@@ -74,6 +77,20 @@ static int unpack_nodes(struct scenario_test *test, uint32_t nodes, struct curso
 	return rc;
 }
 
+/* The file of sizes, which each rank reads for itself. */
+static int unpack_sizes(struct scenario_test *test, struct cursor *from, struct error *err)
+{
+	int rc = unpack_text(&test->ptini.name, from, err);
+
+	if (rc == 0)
+		rc = unpack_text(&test->ptini.text, from, err);
+	test->ptini.datatype = cursor_u32(from);
+	if (rc == 0 &&
+	    ((test->ptini.name == NULL) != (test->ptini.text == NULL) || !ptini_element_bytes(test->ptini.datatype)))
+		rc = error_set(err, -EPROTO, "a test of the scenario has half a file of sizes");
+	return rc;
+}
+
 static int unpack_test(struct scenario_test *test, struct cursor *from, struct error *err)
 {
 	uint32_t pattern, direction, partition;
@@ -92,7 +109,9 @@ static int unpack_test(struct scenario_test *test, struct cursor *from, struct e
 	test->direction = direction;
 	test->partition = (enum partition)partition;
 	rc = unpack_nodes(test, cursor_u32(from), from, err);
-	return rc == 0 ? sweep_unpack(&test->sweep, from, err) : rc;
+	if (rc == 0)
+		rc = sweep_unpack(&test->sweep, from, err);
+	return rc == 0 ? unpack_sizes(test, from, err) : rc;
 }
 
 void scenario_pack(const struct scenario *scenario, struct buf *to)

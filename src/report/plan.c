@@ -43,10 +43,10 @@ static void traffic(const struct page *page, const struct plan_test *test)
 
 	if (test->sweep.count > 1)
 		snprintf(points, sizeof(points), ", %u points", test->sweep.count);
-	page_condition(page, "Traffic", "%s %s, %s, %llu bytes a message%s, driver %s", transport_name(spec->transport),
-		       spec_has_list(spec) ? "operations" : verb_name(spec->verb),
-		       spec->metric == METRIC_BW ? "bandwidth" : "latency", (unsigned long long)spec->size, points,
-		       driver_kind_name(spec->driver));
+	page_condition(page, "Traffic", "%s %s, %s, %s%llu bytes a message%s, driver %s",
+		       transport_name(spec->transport), spec_has_list(spec) ? "operations" : verb_name(spec->verb),
+		       spec->metric == METRIC_BW ? "bandwidth" : "latency", test->bytes ? "up to " : "",
+		       (unsigned long long)spec->size, points, driver_kind_name(spec->driver));
 	page_condition(page, "Queue pairs", "%llu for each of %llu worker%s and connection",
 		       (unsigned long long)spec->qps, (unsigned long long)spec->workers, plural(spec->workers));
 }
@@ -152,8 +152,13 @@ void report_plan(FILE *to, const struct plan *plan, const struct plan_totals *to
 	page_line(&page, TONE_HEADING, "Plan: %u test%s, %u host%s, %u endpoint%s, %llu connection%s", plan->tests,
 		  plural(plan->tests), plan->hosts, plural(plan->hosts), plan->endpoints, plural(plan->endpoints),
 		  (unsigned long long)plan->connections, plural(plan->connections));
-	for (uint32_t i = 0; i < plan->tests; i++)
+	for (uint32_t i = 0; i < plan->tests; i++) {
 		test_block(&page, &plan->test[i], i + 1);
+		if (plan->test[i].bytes) {
+			page_blank(&page);
+			report_sizes(to, plan, i);
+		}
+	}
 	totals_block(&page, plan, totals);
 	hosts_block(&page, plan, totals);
 	if (!summary)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "report/parts.h"
 #include "report/tree.h"
+#include "spec/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,6 +54,8 @@ static json_t *test_part(const struct plan_test *test)
 	tree_put(&object, "endpoints", json_integer(test->positions));
 	tree_put(&object, "connections", tree_count(test->connections));
 	tree_put(&object, "rounds", json_integer(test->rounds));
+	tree_put(&object, "ptiniDatatype", test->bytes ? json_string(ucc_type_names[test->datatype]) : json_null());
+	tree_put(&object, "skippedPairs", json_integer(test->skipped));
 	tree_put(&object, "points", points(test));
 	tree_put(&object, "options", part_spec(&test->sweep.spec[0]));
 	return object;
@@ -154,6 +157,8 @@ static int write_connections(FILE *to, const struct plan *plan, struct error *er
 			"%s\n    {\"connectionId\": %" PRIu64 ", \"test\": %u, \"requestor\": %s, \"responder\": %s, "
 			"\"bidirectional\": %s, ",
 			id ? "," : "", id, one.test, text[one.from], text[one.to], one.both ? "true" : "false");
+		if (one.bytes)
+			fprintf(to, "\"msgSize\": %" PRIu64 ", ", one.bytes);
 		if (one.round)
 			fprintf(to, "\"trafficPhaseId\": %u}", one.round);
 		else
