@@ -47,25 +47,40 @@ def side_counts(folder):
 
 @pytest.fixture
 def double(start, fabperf, free_port, fabric, environment, tmp_path, root):
-    """double(words, client='', server='', both='', timeout=15) → Outcome of a run with its server; many may be
-    under way in threads, each with a fabric of its own."""
+    """double(words, client='', server='', both='', timeout=15, apart=False) → Outcome of a run with its server, which
+    the client starts unless apart; many may be under way in threads, each with a fabric of its own."""
     schema = json.loads((root / 'docs' / 'result.schema.json').read_text())
     numbers = itertools.count()
 
-    def call(words, client='', server='', both='', timeout=15):
+    def own_server(port, faults, folder):
+        """A server that is not pressed for time when its client has left; what ends it is returned."""
+        server = start('--port', port, '--once', env=environment(faults, folder))
+        server.until('waiting for clients', 'stderr')
+
+        def end():
+            text = server.stop().stderr
+            assert 'Sanitizer' not in text, text
+        return end, ('--launch_server', 'off')
+
+    def launched_server(number, faults):
+        """What makes the client start a server with these faults; it ends by itself."""
+        wrapper = tmp_path / f'server-{number}'
+        wrapper.write_text(f'#!/bin/sh\nFABPERF_DOUBLE="{faults}" exec {fabperf} "$@"\n')
+        wrapper.chmod(0o755)
+        return lambda: None, ('--server_exe', wrapper)
+
+    def call(words, client='', server='', both='', timeout=15, apart=False):
         def joined(own):
             return ','.join(text for text in (both, own) if text)
 
-        number = next(numbers)
+        number, port = next(numbers), free_port()
         folder = fabric / str(number)
         folder.mkdir()
-        wrapper = tmp_path / f'server-{number}'
-        wrapper.write_text(f'#!/bin/sh\nFABPERF_DOUBLE="{joined(server)}" exec {fabperf} "$@"\n')
-        wrapper.chmod(0o755)
-        process = start(*words, '-n', 'localhost', '--port', free_port(), '--server_exe', wrapper,
-                        env=environment(joined(client), folder))
+        end, more = own_server(port, joined(server), folder) if apart else launched_server(number, joined(server))
+        process = start(*words, '-n', 'localhost', '--port', port, *more, env=environment(joined(client), folder))
         pid = process.pid
         result = process.wait(timeout)
+        end()
         if '--print_json_results' in words:
             jsonschema.validate(json.loads(result.stdout), schema)
         counts = side_counts(folder)

@@ -121,11 +121,11 @@ def complaint(outcome, call, text):
     return None
 
 
-def failing(double, words, fault, both):
+def failing(double, words, fault, both, apart=False):
     """Runs with one fault → a line when it did not end as it should, or None."""
     side, call, code, n = fault
     try:
-        outcome = double(words, both=both, timeout=20, **{side: f'fail={call}:{code}:{n}'})
+        outcome = double(words, both=both, timeout=20, apart=apart, **{side: f'fail={call}:{code}:{n}'})
     except AssertionError as trouble:
         return f'{fault}: {trouble}'
     calls_made = getattr(outcome, side).get('calls')
@@ -136,8 +136,13 @@ def failing(double, words, fault, both):
     return f'{fault}: {wrong}: {outcome.stderr}' if wrong else None
 
 
+def shape_of(words):
+    """What the device must have for this shape, on both sides."""
+    return ','.join(feature for word, feature in FEATURES.items() if word in words)
+
+
 def check(double, seen, words, workers):
-    both = ','.join(feature for word, feature in FEATURES.items() if word in words)
+    both = shape_of(words)
     clean = double(words, both=both)
     assert clean.rc == 0 and clean.client and clean.server, clean
     faults = list(plan(clean, seen, words[words.index('-c') + 1]))
@@ -154,6 +159,23 @@ def test_calls(double, seen, shape):
 @pytest.mark.parametrize('shape', CM_SHAPES)
 def test_rdma_cm(double, seen, shape):
     check(double, seen, CM_SHAPES[shape], CM_WORKERS)
+
+
+@pytest.mark.asan
+def test_nothing_is_kept(double):
+    """Each call fails once, on one of the sides in turn: both give back all memory, the server's child included."""
+    shapes, seen, faults = {**SHAPES, **CM_SHAPES}, set(), []
+    with ThreadPoolExecutor(WORKERS) as pool:
+        clean = dict(zip(shapes, pool.map(lambda words: double(words, both=shape_of(words), apart=True),
+                                          shapes.values())))
+        for (shape, outcome), sides in zip(clean.items(), itertools.cycle((SIDES, SIDES[::-1]))):
+            assert outcome.rc == 0, outcome
+            once = {fault[1]: fault for side in sides for fault in plan(outcome, set(), '') if fault[0] == side}
+            faults += [(shapes[shape], fault) for call, fault in once.items() if call not in seen]
+            seen |= set(once)
+        runs = [pool.submit(failing, double, words, fault, shape_of(words), True) for words, fault in faults]
+        wrong = [run.result() for run in runs if run.result()]
+    assert not wrong, f'{len(wrong)} of {len(faults)}:\n' + '\n'.join(wrong)
 
 
 @pytest.mark.parametrize('call, api', [('ibv_post_send', 'off'), ('ibv_wr_complete', 'on')])
