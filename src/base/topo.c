@@ -198,16 +198,13 @@ static int node_of(const struct topo *topo, hwloc_obj_t obj)
 	return -1;
 }
 
-/* Software devices are unknown to hwloc; some have a parent that the kernel places. */
-static int node_from_sysfs(const char *class, const char *device)
+int topo_read_node(const char *folder)
 {
-	char path[256], line[32] = "";
+	char path[PATH_MAX + 16], line[32] = "";
 	uint64_t node;
 	FILE *file;
 
-	if (strchr(device, '/'))
-		return -1;
-	snprintf(path, sizeof(path), "/sys/class/%s/%s/device/numa_node", class, device);
+	snprintf(path, sizeof(path), "%s/numa_node", folder);
 	file = fopen(path, "re");
 	if (!file)
 		return -1;
@@ -215,6 +212,17 @@ static int node_from_sysfs(const char *class, const char *device)
 		line[strcspn(line, "\n")] = '\0';
 	fclose(file);
 	return units_parse_int(line, &node, NULL) || node > INT_MAX ? -1 : (int)node; /* "-1" is no number: unknown */
+}
+
+/* Software devices are unknown to hwloc; some have a parent that the kernel places. */
+static int node_from_sysfs(const char *class, const char *device)
+{
+	char folder[256];
+
+	if (strchr(device, '/'))
+		return -1;
+	snprintf(folder, sizeof(folder), "/sys/class/%s/%s/device", class, device);
+	return topo_read_node(folder);
 }
 
 int topo_device_node(const struct topo *topo, const char *device)

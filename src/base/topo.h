@@ -29,6 +29,8 @@ void topo_close(struct topo *topo);
 
 /* NUMA node of an OS device (RDMA device or network interface) or -1 when it has none or is unknown. */
 int topo_device_node(const struct topo *topo, const char *device);
+/* The same by a device's folder in sysfs. */
+int topo_read_node(const char *folder);
 int topo_core_node(const struct topo *topo, unsigned core);
 
 /*

@@ -55,6 +55,8 @@ static int open_all(struct ofi_port *p, struct error *err)
 {
 	int rc = ofi_info_find(p, err);
 
+	if (rc == 0)
+		rc = ofi_shm_open(p, err);
 	if (rc)
 		return rc;
 	rc = fi_fabric(p->info->fabric_attr, &p->fabric, NULL);

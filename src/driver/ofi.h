@@ -144,6 +144,15 @@ int ofi_addr_unpack(struct ofi_addr *ret, struct cursor *from, struct error *err
 /* Whether the two ends can talk at all. */
 int ofi_addr_check(const struct ofi_addr *own, const struct ofi_addr *peer, struct error *err);
 
+/* --- ofi_shm.c: files of the shm provider; with any other all is well --- */
+
+/* Names of our own; removes the files of processes that have ended. */
+int ofi_shm_open(struct ofi_port *p, struct error *err);
+/* Before an endpoint is created: to write where no room is kills the process. */
+int ofi_shm_room(const struct ofi_ep *ep, struct error *err);
+/* Why there is no such provider; 0: not for want of room. */
+int ofi_shm_missing(const char *device, struct error *err);
+
 /* --- ofi_ep.c: endpoints and their memory --- */
 
 int ofi_ep_make(struct ofi_ep *ep, struct fi_info *info, struct error *err); /* created, bound, enabled unless MSG */

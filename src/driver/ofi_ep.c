@@ -32,8 +32,11 @@ static int open_av(struct ofi_ep *ep, struct error *err)
 int ofi_ep_make(struct ofi_ep *ep, struct fi_info *info, struct error *err)
 {
 	struct ofi_port *p = ofi_ep_port(ep);
-	int rc = fi_endpoint(p->domain, info, &ep->fid, ep);
+	int rc = ofi_shm_room(ep, err);
 
+	if (rc)
+		return rc;
+	rc = fi_endpoint(p->domain, info, &ep->fid, ep);
 	if (rc)
 		return ofi_error(p, "fi_endpoint", rc, err);
 	rc = fi_ep_bind(ep->fid, &p->cq->fid, FI_TRANSMIT | FI_RECV);

@@ -169,6 +169,8 @@ static int none(const struct spec *spec, struct error *err)
 	const char *filter = getenv("FI_PROVIDER");
 	char names[OFI_PROVIDERS];
 
+	if (ofi_shm_missing(spec->device, err))
+		return -ENOSPC;
 	if (ofi_has_provider(spec->device))
 		return error_set(err, -ENODATA,
 				 "libfabric's provider %s does not offer %s over %s endpoints on this host: choose "

@@ -47,6 +47,7 @@ struct flow_control {
 	atomic_uint running; /* flows that have not ended */
 	atomic_uint sending; /* flows that have not sent and drained all that they will */
 	atomic_uint failed; /* flows that ended with an error */
+	const atomic_int *interrupted; /* NULL, or set when somebody asks to stop: ends the set-up */
 	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
 };
 

@@ -129,12 +129,22 @@ static struct ep_conf cut_of(const struct flow *flow, uint32_t i)
 				 .stride = stride };
 }
 
+/* Hundreds of endpoints may take seconds. */
+static int check_interrupt(const struct flow *flow, struct error *err)
+{
+	const atomic_int *interrupted = flow->control->interrupted;
+
+	return interrupted && *interrupted ? error_set(err, -EINTR, "interrupted") : 0;
+}
+
 static int open_endpoints(struct flow *flow, struct error *err)
 {
 	for (uint32_t i = 0; i < flow->qps; i++) {
 		const struct ep_conf conf = cut_of(flow, i);
 		int rc = flow->drv->ep_open(flow->port, &conf, &flow->eps[i].ep, err);
 
+		if (rc == 0)
+			rc = check_interrupt(flow, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -355,6 +365,8 @@ int flow_connect_some(struct flow *flow, uint32_t first, uint32_t count, struct 
 		rc = next_address(from, &address, err);
 		if (rc == 0)
 			rc = flow->drv->ep_connect(flow->eps[i].ep, &address, deadline_ns, err);
+		if (rc == 0)
+			rc = check_interrupt(flow, err);
 	}
 	return rc;
 }

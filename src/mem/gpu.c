@@ -1,11 +1,10 @@
 /* Tells how far a GPU is from an RDMA device by the tree of PCIe devices in sysfs, and which GPU to take. */
 #include "mem/gpu.h"
 
-#include "base/units.h"
+#include "base/topo.h"
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +26,6 @@ const char *gpu_distance_name(enum gpu_distance distance)
 	return names[distance];
 }
 
-static int read_node(const char *device)
-{
-	char path[PATH_MAX + 16], line[32] = "";
-	uint64_t node;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/numa_node", device);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fgets(line, sizeof(line), file))
-		line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-	return units_parse_int(line, &node, NULL) || node > INT_MAX ? -1 : (int)node; /* "-1" is no number: unknown */
-}
-
 /* Cuts the path behind a link of sysfs into the devices from the host bridge on; false when it is not on PCIe. */
 static bool find(const char *link, struct place *ret)
 {
@@ -51,7 +34,7 @@ static bool find(const char *link, struct place *ret)
 	ret->parts = 0;
 	if (!realpath(link, ret->path))
 		return false;
-	ret->node = read_node(ret->path);
+	ret->node = topo_read_node(ret->path);
 	for (char *part = strtok_r(ret->path, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
 		if (!ret->parts && (strncmp(part, "pci", 3) != 0 || !strchr(part, ':')))
 			continue;

@@ -88,14 +88,12 @@ static int open_flows(struct run *run, struct error *err)
 	if (rc < 0)
 		return rc;
 	reset_control(&run->control);
+	run->control.interrupted = run->conf->interrupted;
 	run->flows = calloc(run->workers, sizeof(*run->flows));
 	if (!run->flows)
 		return error_set(err, -ENOMEM, "no memory for %u workers", run->workers);
-	for (unsigned i = 0; rc == 0 && i < run->workers; i++) {
+	for (unsigned i = 0; rc == 0 && i < run->workers; i++)
 		rc = open_flow(run, i, err);
-		if (rc == 0 && run->conf->interrupted && *run->conf->interrupted)
-			rc = error_set(err, -EINTR, "interrupted");
-	}
 	return rc;
 }
 

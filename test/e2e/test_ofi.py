@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import SCALE, kill
+from processes import SCALE, Process, kill
 
 pytestmark = pytest.mark.plain
 
@@ -142,3 +142,38 @@ def test_a_peer_that_vanishes_is_named(serve, start, sig, sentence, provider, ve
         assert time.monotonic() - begun < 5 * SCALE + 1
     finally:
         kill([client.pid if victim == 'client' else child])
+
+
+SHM = ('-n', 'localhost', '-r', 'ofi', '-d', 'shm', '-v', 'write', '-w', '0')
+SMALL = 'mount -t tmpfs -o size=48m tmpfs /dev/shm || exit 77; exec "$0" "$@"'
+
+
+def files(pid):
+    return list(Path('/dev/shm').glob(f'fabperf-*-{pid}:*'))
+
+
+def test_a_full_shm_is_one_sentence(fabperf, free_port):
+    """Not SIGBUS: neither where the provider is missing for want of room nor where it ends amid the endpoints."""
+    words = ('--port', free_port(), '-D', '0.1', '-q', '16')
+    process = Process(['unshare', '--mount', 'sh', '-c', SMALL, fabperf, *SHM, *words], program=fabperf)
+    result = process.wait()
+    if result.rc == 77 or 'unshare' in result.stderr:
+        pytest.skip('only root can mount a /dev/shm')
+    sentence = r"fabperf: .*libfabric.* provider shm .* are( free)?: enlarge it .*-d tcp\n"
+    assert result.rc == 1 and re.fullmatch(sentence, result.stderr), result
+
+
+def test_files_of_the_dead_are_removed(start, free_port):
+    """A killed client leaves its files, by its number: the next one takes them away. Ctrl-C leaves none."""
+    killed = start(*SHM, '--port', free_port(), '-D', '60', '-R', '0.2')
+    killed.until('Gb/s', 'stderr', timeout=20)
+    assert files(killed.pid)
+    kill([killed.pid])
+    killed.popen.wait()  # a zombie still has its number
+    stopped = start(*SHM, '--port', free_port(), '-D', '60', '-q', '100')
+    deadline = time.monotonic() + 20 * SCALE
+    while not files(stopped.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not files(killed.pid)
+    result = stopped.stop(signal.SIGINT)
+    assert result.rc == 130 and 'fabperf: interrupted' in result.stderr and not files(stopped.pid), result
