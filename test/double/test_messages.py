@@ -67,3 +67,16 @@ def test_flip(double, connection):
     if connection == 'RC':
         check_bandwidth(outcome, 'send')
         assert outcome.client['flipped'] == 1
+
+
+def test_a_late_message_shows_in_those_that_were_due_meanwhile(double):
+    """By a schedule of 2 a ms one comes 60 ms late, and 119 behind it wait; in a closed loop it is one sample."""
+    words = options('RC', 'send', 'lat', '--rate', '2kpps', '--print_json_results', iterations=500)
+    connection = double(words, client='delay=100:60000').connection
+    latency, load = connection['results']['latResults'], connection['load']
+    assert latency['from'] == 'due' and latency['samples'] == load['dueMessages'] == 500
+    assert load['missedMessages'] == latency['unanswered'] == 0
+    assert latency['maxUsec'] > 59000
+    assert sum(count for low, _, count in latency['histogram'] if low > 3 * 10 ** 7) >= 55
+    closed = double(options('RC', 'send', 'lat', '--print_json_results'), client='delay=100:60000').connection
+    assert sum(count for low, _, count in closed['results']['latResults']['histogram'] if low > 5 * 10 ** 7) >= 1

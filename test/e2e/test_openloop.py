@@ -80,11 +80,12 @@ def test_latency_is_what_queueing_makes_of_it(measured, kind, percent):
     pytest.skip(f'the host is too busy: posts were up to {load["maxLatenessUsec"]} us late in the last of 8 runs')
 
 
-def test_a_stall_of_the_sender_shows(start, free_port):
+@pytest.mark.parametrize('driver', [('-r', 'null', '-v', 'read', '--null_latency', '10us'),
+                                    ('-r', 'ofi', '-d', 'shm', '-v', 'send')])
+def test_a_stall_of_the_sender_shows(start, free_port, driver):
     """Stopped for 50 ms, it posts 50 messages late, and their waiting counts; closed, it is one sample."""
-    process = start('-n', 'localhost', '--port', free_port(),
-                    '-r', 'null', '-m', 'lat', '-v', 'read', '--rate', '1kpps',
-                    '--null_latency', '10us', '-D', '3', '-w', '0', '--print_json_results')
+    process = start('-n', 'localhost', '--port', free_port(), *driver, '-m', 'lat', '--rate', '1kpps',
+                    '-D', '3', '-w', '0', '--print_json_results')
     time.sleep(1.5)
     process.send(signal.SIGSTOP)
     time.sleep(0.05)
