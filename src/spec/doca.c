@@ -86,6 +86,8 @@ static int check_engine_test(const struct request *request, struct error *err)
 		return engine_needs(request, ROW(spec.metric), "-m bw, as nothing times a GPU's messages yet", err);
 	if (spec->bidirectional)
 		return engine_needs(request, ROW(spec.bidirectional), "one direction", err);
+	if (spec->cq_mod != 1)
+		return engine_needs(request, ROW(spec.cq_mod), "a completion of each message, --cq_mod 1", err);
 	if (spec->end_margin_ns)
 		return engine_needs(request, ROW(spec.end_margin_ns), "no traffic after the window", err);
 	if (spec->cc_group_hints[0])

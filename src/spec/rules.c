@@ -217,7 +217,8 @@ static uint64_t default_batch(const struct spec *spec)
 /* A ping-pong has no use for its own completions: half a queue of them is reaped at once. Reads and atomics end with theirs. */
 static uint64_t default_cq_mod(const struct spec *spec)
 {
-	if (spec->driver == DRIVER_OFI) /* operations may complete in any order: each for itself */
+	/* Operations of libfabric may complete in any order, and a GPU polls for each: each for itself. */
+	if (spec->driver == DRIVER_OFI || spec->engine == ENGINE_GPUNETIO)
 		return 1;
 	if (spec->metric == METRIC_LAT && latency_is_ping_pong(spec) && !spec_is_paced(spec) &&
 	    !transport_is_socket(spec->transport))

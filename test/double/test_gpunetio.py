@@ -37,7 +37,7 @@ def refused(gpu):
 
 
 def test_traffic(gpu):
-    outcome = gpu([*WORDS, '-q', '2', '-N', '2', '--cq_mod', '7', JSON])
+    outcome = gpu([*WORDS, '-q', '2', '-N', '2', '--cq_mod', '1', JSON])
     check_bandwidth(outcome, 'write')
     facts = outcome.connection['requestor']['facts']
     assert facts['postApi'] == 'gpunetio' and facts['mtu'] == 4096 and outcome.client['sent'] == 800
@@ -65,6 +65,10 @@ def test_completion_fails(refused):
 
 def test_too_many_queue_pairs(refused):
     refused([*WORDS, '-q', '51', '-N', '2'], 'at most 100 queue pairs', 'not 102', '--qps')
+
+
+def test_completions_of_each(refused):
+    refused([*WORDS, '--cq_mod', '7'], '--engine gpunetio does not go with --cq_mod 7', 'a completion of each message')
 
 
 def test_no_plugin(refused, tmp_path):
