@@ -23,6 +23,7 @@ def test_scenario(run, golden, name):
     golden(f'plan/{name.removesuffix(".json")}.txt', result.stdout)
 
 
+@pytest.mark.plain
 def test_documents(run):
     """Every scenario's document keeps the schema, and its numbers agree with its list."""
     schema = Draft202012Validator(json.loads((ROOT / 'docs/plan.schema.json').read_text()))
@@ -46,6 +47,7 @@ def test_the_matrix_of_the_guide(run, golden):
     golden('plan/guide_matrix.txt', text[begin:end])
 
 
+@pytest.mark.plain
 def test_command_lines(run, golden):
     """What is refused of a command line for many hosts, and of its options elsewhere."""
     lines = (ROOT / 'test/golden/plan/command_lines.in').read_text().splitlines()
@@ -57,6 +59,7 @@ def test_command_lines(run, golden):
     golden('plan/command_lines.txt', ''.join(said))
 
 
+@pytest.mark.plain
 def test_malformed(run, golden):
     """File, line, column and path, the wrong thing and what is allowed, in one sentence each."""
     cases = json.loads((ROOT / 'test/golden/plan/malformed.json').read_text())
