@@ -52,6 +52,7 @@ static struct patience patience(const struct starter *s, int64_t ns)
 
 static int start(struct starter *s, struct error *err)
 {
+	const struct patience until = { .clock = &s->clock, .interrupted = &s->interrupted };
 	const char **host = calloc(s->plan->hosts, sizeof(*host));
 	int rc = host ? 0 : error_set(err, -ENOMEM, "no memory for %u hosts", s->plan->hosts);
 
@@ -61,13 +62,15 @@ static int start(struct starter *s, struct error *err)
 	s->job.rank_of = calloc(s->plan->hosts, sizeof(*s->job.rank_of));
 	if (rc == 0 && !s->job.rank_of)
 		rc = error_set(err, -ENOMEM, "no memory for %u hosts", s->plan->hosts);
-	s->mpirun = (struct mpirun){ .command = "mpirun",
+	s->mpirun = (struct mpirun){ .command = s->request->mpirun,
 				     .ssh = s->request->ssh,
 				     .interfaces = s->job.interfaces,
 				     .server_exe = s->request->server_exe,
 				     .connect_timeout_ns = s->request->connect_timeout_ns,
 				     .ranks = s->plan->hosts,
 				     .host = host };
+	if (rc == 0 && !getenv("SLURM_JOB_ID")) /* there mpirun starts its ranks without ssh */
+		rc = muster_hosts(s->request, host, s->plan->hosts, &until, err);
 	if (rc == 0)
 		rc = mpirun_start(&s->mpirun, &s->clock, s->job.rank_of, &s->launch, err);
 	return rc;

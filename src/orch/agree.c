@@ -39,7 +39,7 @@ bool comm_consequence(const struct error *error)
 }
 
 /* Rank 0: the lowest failing rank's error with its host's name, or none; one that may be the consequence of another gives way to it. */
-static int judge_two(const struct comm *comm, const struct error *all, struct error *ret)
+static void judge_two(const struct comm *comm, const struct error *all, struct error *ret)
 {
 	struct error verdict = { 0 };
 
@@ -52,7 +52,6 @@ static int judge_two(const struct comm *comm, const struct error *all, struct er
 			verdict = next;
 	}
 	*ret = verdict;
-	return 0;
 }
 
 /* Whether a rank before this one has failed with the same words. */
@@ -76,31 +75,29 @@ static void append(struct error *to, const char *format, ...)
 }
 
 /* "host 'a', 'b': sentence": all that failed with the words of this one. */
-static void say(const struct comm *comm, const struct error *all, unsigned rank, struct error *ret)
+static void say(const struct error *all, const char *const *names, unsigned count, unsigned rank, struct error *ret)
 {
 	append(ret, ret->text[0] ? "; host" : "host");
-	for (unsigned i = rank; i < comm->size; i++)
+	for (unsigned i = rank; i < count; i++)
 		if (all[i].code == all[rank].code && !strcmp(all[i].text, all[rank].text))
-			append(ret, "%s '%s'", i == rank ? "" : ",", comm->names[i]);
+			append(ret, "%s '%s'", i == rank ? "" : ",", names[i]);
 	append(ret, ": %s", all[rank].text);
 }
 
-/* Of many ranks all that failed are named; mere consequences of another's failure only when there is nothing else. */
-static int judge_many(const struct comm *comm, const struct error *all, struct error *ret)
+void comm_join_errors(const struct error *all, const char *const *names, unsigned count, struct error *ret)
 {
 	bool cause = false;
 
 	*ret = (struct error){ 0 };
-	for (unsigned i = 0; i < comm->size; i++)
+	for (unsigned i = 0; i < count; i++)
 		cause |= all[i].code && !comm_consequence(&all[i]);
-	for (unsigned i = 0; i < comm->size; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		if (!all[i].code || (cause && comm_consequence(&all[i])) || is_said(all, i))
 			continue;
 		if (!ret->code)
 			ret->code = all[i].code;
-		say(comm, all, i, ret);
+		say(all, names, count, i, ret);
 	}
-	return 0;
 }
 
 static int judge(const struct comm *comm, const struct buf *all, struct error *ret, struct error *err)
@@ -111,7 +108,7 @@ static int judge(const struct comm *comm, const struct buf *all, struct error *r
 	for (unsigned i = 0; i < comm->size && !rc; i++)
 		rc = unpack(&all[i], &error[i], err);
 	if (!rc)
-		rc = comm->names ? judge_many(comm, error, ret) : judge_two(comm, error, ret);
+		comm->names ? comm_join_errors(error, comm->names, comm->size, ret) : judge_two(comm, error, ret);
 	free(error);
 	return rc;
 }

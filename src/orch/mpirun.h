@@ -10,6 +10,7 @@
 struct clock;
 struct launch;
 struct patience;
+struct request;
 
 struct mpirun {
 	const char *command; /* --mpirun: words of a command */
@@ -20,6 +21,13 @@ struct mpirun {
 	uint32_t ranks;
 	const char *const *host; /* of each rank, "%k" included */
 };
+
+/*
+ * Logs in to all hosts that are not this one, before anything starts there: those that cannot be reached, or have no Open
+ * MPI, no fabperf or another version of it, are all named in one sentence. until: its clock, and what interrupts.
+ */
+int muster_hosts(const struct request *request, const char *const *host, uint32_t hosts, const struct patience *until,
+		 struct error *err);
 
 /*
  * Starts mpirun; its stdin and stdout become those of MPI's rank 0, and when it ends all ranks do. rank_of[ranks] is the

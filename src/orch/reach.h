@@ -79,6 +79,9 @@ bool launch_log_find(const struct launch *launch, const char *needle, char *ret,
 int local_start(const struct request *request, const char *bind, const struct clock *clock, struct launch **ret,
 		struct error *err);
 int local_explain(const struct launch *launch, int status, const struct request *request, struct error *err);
+/* Any command on request->host. */
+int ssh_run(const struct request *request, const char *command, const struct clock *clock, int64_t deadline_ns,
+	    struct launch **ret, struct error *err);
 int ssh_start(const struct request *request, const struct clock *clock, int64_t deadline_ns, struct launch **ret,
 	      struct error *err);
 int ssh_explain(const struct launch *launch, int status, const struct request *request, struct error *err);

@@ -58,17 +58,13 @@ static bool remote_command(const struct request *request, char *ret, size_t size
 	return n > 0 && (size_t)n < size;
 }
 
-int ssh_start(const struct request *request, const struct clock *clock, int64_t deadline_ns, struct launch **ret,
-	      struct error *err)
+int ssh_run(const struct request *request, const char *command, const struct clock *clock, int64_t deadline_ns,
+	    struct launch **ret, struct error *err)
 {
 	const int64_t left = (deadline_ns - clock_now(clock)) / 1000000000;
-	char command[SCRIPT_SIZE + 64];
 	struct words words = { 0 };
 	int rc;
 
-	if (!remote_command(request, command, sizeof(command)))
-		return error_set(err, -E2BIG, "the path of the executable is too long to start it on host '%s'",
-				 request->host);
 	rc = words_split(&words, request->ssh, err);
 	if (rc < 0) {
 		error_prefix(err, "--ssh");
@@ -89,6 +85,17 @@ int ssh_start(const struct request *request, const struct clock *clock, int64_t 
 	words_add(&words, "%s", request->host);
 	words_add(&words, "%s", command);
 	return launch_spawn(words.word[0], &words, request->host, true, clock, ret, err);
+}
+
+int ssh_start(const struct request *request, const struct clock *clock, int64_t deadline_ns, struct launch **ret,
+	      struct error *err)
+{
+	char command[SCRIPT_SIZE + 64];
+
+	if (!remote_command(request, command, sizeof(command)))
+		return error_set(err, -E2BIG, "the path of the executable is too long to start it on host '%s'",
+				 request->host);
+	return ssh_run(request, command, clock, deadline_ns, ret, err);
 }
 
 /* What ssh says when it fails, and what to tell the user instead, @ = the host's name. The first that fits. */

@@ -2,6 +2,7 @@
 #include "plan/outcome.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +171,13 @@ int outcome_result(const struct outcome *outcome, const struct connection *conne
 		rc = unpack(outcome, find(outcome, connection, i == 0), &ret->rank[i], err);
 	if (rc < 0)
 		return rc;
+	ret->request.host = outcome->plan->host[outcome->plan->endpoint[connection->to].host].name;
 	if (!ret->measured) {
+		for (unsigned i = 0; i < 2; i++)
+			snprintf(
+				ret->rank[i].host, sizeof(ret->rank[i].host), "%s",
+				outcome->plan->host[outcome->plan->endpoint[i ? connection->to : connection->from].host]
+					.name);
 		ret->status = outcome->status == RUN_OK ? RUN_FAILED : outcome->status;
 		ret->error = outcome->error;
 		return 0;

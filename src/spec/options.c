@@ -50,7 +50,7 @@ static const char null[] = "Programmed link (-r null)";
 static const char report[] = "Report";
 static const char launch[] = "Reaching the server (with -n)";
 static const char server[] = "Server (without -n) and control connection";
-static const char many[] = "Many hosts (fabperf plan)";
+static const char many[] = "Many hosts";
 static const char other[] = "Other";
 
 /* One paragraph a row. */
@@ -357,6 +357,8 @@ const struct option_row option_rows[] = {
 	  .help = "What --ptini_file counts" },
 	{ .key = "disable_connection_matrix", .type = OPTION_FLAG, .flags = TEST, FIELD(no_matrix), .def = "off",
 	  .unit = "", .metavar = "", MANY, .group = many, .help = "Print no matrix of connections" },
+	{ .key = "mpirun", .json = "mpirun", .type = OPTION_TEXT, FIELD(mpirun), .def = "mpirun", .unit = "",
+	  .metavar = "COMMAND", MANY, .group = many, .help = "Open MPI's command that starts a rank on each host, with its options" },
 	{ .key = "mpi_tcp_network_interfaces", .json = "mpiTcpNetworkInterfaces", .type = OPTION_TEXT,
 	  FIELD(mpi_interfaces), .def = "", .unit = "", .metavar = "SUBNET", MANY, .group = many,
 	  .help = "Subnet or interfaces by which the hosts reach each other for control, as 10.7.8.0/24" },

@@ -173,6 +173,7 @@ struct request {
 	char ptini_file[SPEC_TEXT]; /* message sizes of each pair; empty = none */
 	uint32_t ptini_datatype; /* index into the names of its row */
 	bool no_matrix; /* no connection matrix is printed */
+	char mpirun[SPEC_TEXT]; /* command that starts the ranks */
 	char mpi_interfaces[SPEC_TEXT]; /* subnet or interfaces that the ranks reach each other by */
 	bool summary; /* plan: the number of connections, not each */
 	char gpu_list[SPEC_TEXT]; /* GPUs for the devices of a list, as written; empty: one value, in spec */

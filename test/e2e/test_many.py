@@ -79,6 +79,7 @@ def test_report_for_people(run):
 @pytest.mark.parametrize('options, part', [
     (('-n', 'localhost%[1-2]', '-s', '8,64'), 'a list of sizes'),
     (('-n', 'localhost%[1-2]', '--peer_shifting'), 'peer shifting'),
+    (('-n', 'localhost%[1-2]', '--mpirun', 'no-such-mpirun -v'), "there is no 'no-such-mpirun' (--mpirun)"),
     (('-n', 'localhost,other', '-r', 'null'), "'localhost' is another host"),
     (('-n', 'localhost%[1-2]', '-r', 'sock', '-d', 'nodev0'), "host 'localhost%1', 'localhost%2': there is no network"),
 ])

@@ -1,4 +1,4 @@
-"""Two hosts with their own address, clock and sshd for the tests of this folder, made once and gone with the tests."""
+"""Hosts with their own address, clock and sshd for the tests of this folder, made once and gone with the tests."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 from processes import GRACE_S, SCALE, Process, executable, kill
 
 TOOL = Path(__file__).resolve().parent / 'hosts'
-COUNT = 2
+COUNT = 4
 
 
 class Hosts:

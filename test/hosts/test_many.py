@@ -1,0 +1,47 @@
+"""Scenarios over hosts with their own sshd, address and clock, by ssh and Open MPI from a host that takes no part."""
+import json
+import shutil
+
+import pytest
+
+from e2e.result_schema import check
+
+pytestmark = pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
+
+
+def check_counts(connections, lossless):
+    for connection in connections:
+        loss = connection['loss']
+        assert loss['sent'] == loss['received'] + loss['lost'] and loss['received'] > 0, connection
+        assert not lossless or loss['lost'] == 0
+
+
+def test_two_tests_at_once(hosts):
+    """Mesh and incast: every pair has its traffic; clocks that lie 1000 s apart are found within their bounds."""
+    scenario = {'duration': 0.5, 'warmupTime': 0, 'testNodes': [{'hostName': 'node[1-4]'}], 'tests': [
+        {'testName': 'mesh', 'trafficPattern': 'ALL_TO_ALL', 'connectionType': 'TCP'},
+        {'testName': 'incast', 'trafficPattern': 'MANY_TO_ONE', 'connectionType': 'UDP', 'rate': '100M'}]}
+    result = hosts.run('node0', '-f', json.dumps(scenario), '--ssh', hosts.ssh, '--connect_timeout', '30',
+                       '--print_json_results', timeout=120)
+    assert result.rc in (0, 1), result  # 1: a busy machine, where no message came through a window
+    document = check(result.stdout)
+    mesh, incast = ([c for c in document['connections'] if c['testName'] == name] for name in ('mesh', 'incast'))
+    assert len({(c['requestorEndpoint'], c['responderEndpoint']) for c in mesh}) == len(mesh) == 12
+    assert [c['responder']['hostName'] for c in incast] == ['node1'] * 3
+    check_counts(mesh, lossless=True)
+    check_counts(incast, lossless=False)
+    assert [rank['machineName'] for rank in document['ranks']] == ['node1', 'node2', 'node3', 'node4']
+    for number, rank in enumerate(document['ranks']):
+        for when in ('', 'After'):
+            off = abs(rank[f'clockOffset{when}Nsec'] - number * 1000 * 10**9)
+            assert off <= rank[f'clockError{when}Nsec'], rank
+
+
+def test_hosts_that_cannot_take_part_are_all_named(hosts, tmp_path):
+    """Before anything starts; the document has every planned connection all the same."""
+    result = hosts.run('node0', '--traffic_pattern', 'ring', '-n', 'node1,node8,node9', '--ssh', hosts.ssh, '-r',
+                       'null', '-j', str(tmp_path / 'result.json'), timeout=60)
+    assert result.rc == 1 and "'node8'" in result.stderr and "'node9'" in result.stderr, result
+    assert "'node1'" not in result.stderr
+    document = check(json.loads((tmp_path / 'result.json').read_text()))
+    assert document['status'] == 'failed' and len(document['connections']) == 3
