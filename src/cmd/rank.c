@@ -226,7 +226,7 @@ int cmd_rank(void)
 	if (rc == 0)
 		rc = learn(rank, &err);
 	if (rc == 0)
-		rc = run(rank, &err);
+		run(rank, &err);
 	tell_end(rank, &err);
 	comm_close(rank->comm);
 	/* The listening thread may still look at the rest: it goes with the process. */

@@ -1,6 +1,7 @@
 /* The report of a scenario for people: what each test came to, the matrix of its connections, and the ranks' clocks. */
 #include "report/many.h"
 
+#include "base/units.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -29,12 +30,11 @@ static void title(const struct page *page, const struct outcome *outcome, uint32
 static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,
 		    const struct connection *c, const char *unit)
 {
-	char from[PLAN_LABEL], to[PLAN_LABEL], value[32], remark[2 * PLAN_LABEL + 8];
+	char from[PLAN_LABEL], to[PLAN_LABEL], value[UNITS_TEXT], remark[2 * PLAN_LABEL + 8];
 
-	snprintf(value, sizeof(value), "%.4g", figure);
 	snprintf(remark, sizeof(remark), "%s -> %s", plan_label(outcome->plan, c->from, from),
 		 plan_label(outcome->plan, c->to, to));
-	page_text(page, label, value, unit, remark);
+	page_text(page, label, units_format_figure(figure, value), unit, remark);
 }
 
 static void summary(const struct page *page, const struct outcome *outcome, uint32_t i)
@@ -116,7 +116,7 @@ static size_t common(const struct plan *plan, const uint32_t *endpoint, unsigned
 static void row(const struct page *page, const struct plan *plan, const uint32_t *endpoint, unsigned count, unsigned y,
 		const double *cells, size_t skip)
 {
-	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL];
+	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL], figure[UNITS_TEXT];
 	int len =
 		snprintf(text, sizeof(text), "%-*.*s", 2 * CELL, 2 * CELL, plan_label(plan, endpoint[y], label) + skip);
 
@@ -128,7 +128,8 @@ static void row(const struct page *page, const struct plan *plan, const uint32_t
 		else if (isnan(cell))
 			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL, "failed");
 		else
-			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*.4g", CELL, cell);
+			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL,
+					units_format_figure(cell, figure));
 	}
 	page_line(page, TONE_PLAIN, "%s", text);
 }
@@ -195,7 +196,6 @@ static void ranks(const struct page *page, const struct outcome *outcome)
 {
 	struct outcome_skew skew;
 
-	page_blank(page);
 	if (outcome_skew(outcome, &skew)) {
 		remark(page, outcome, &skew);
 		page_line(

@@ -18,6 +18,11 @@ static int check_lists(const struct request *request, struct error *err)
 /* One host, and one GPU: lists of them belong to a scenario. */
 static int check_single(const struct request *request, struct error *err)
 {
+	const size_t len = strlen(request->host);
+
+	if (len >= SPEC_TEXT)
+		return error_set(err, -EINVAL, "-n: '%.40s...' is too long: %zu bytes, at most %d", request->host, len,
+				 SPEC_TEXT - 1);
 	if (strpbrk(request->host, ",["))
 		return error_set(err, -EINVAL, "%s names several hosts: give --traffic_pattern, or one host",
 				 naming_of(request, ROW(host)).text);
