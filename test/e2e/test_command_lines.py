@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.waits]
 
 TIMEOUT_S = 10  # none of these lines gets as far as a connection
 CLIENT = ('-n', 'localhost', '--launch_server', 'off', '--port', '1')  # were one taken, it would fail in another way

@@ -15,6 +15,8 @@ import pytest
 
 from processes import SCALE
 
+pytestmark = pytest.mark.waits
+
 QUICK = ('-r', 'null', '-D', '0.2', '-w', '0')
 LONG = ('-r', 'null', '-D', '30', '-w', '0')
 MAGIC, HELLO, WELCOME, BUSY, REFUSED = 0x50424146, 1, 2, 3, 4  # docs/internals/control.md

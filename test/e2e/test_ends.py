@@ -10,6 +10,8 @@ import pytest
 from e2e.result_schema import check
 from processes import SCALE, marked
 
+pytestmark = pytest.mark.waits
+
 NULL = ('-r', 'null', '-w', '0')
 QUICK = (*NULL, '-D', '0.1')
 LONG = (*NULL, '-D', '30', '-R', '0.2')
