@@ -36,7 +36,8 @@ static void warn(const struct client *c)
 
 	if (c->test->family == FAMILY_CONTROL)
 		return;
-	line->used |= c->test->uses | PARAM_BIT(PARAM_STREAMS); /* which is refused, not warned of */
+	line->used |=
+		qperf_test_uses(c->test, &c->loc) | PARAM_BIT(PARAM_STREAMS); /* which is refused, not warned of */
 	idle &= ~line->used;
 	for (int id = 0; id < PARAMS; id++) {
 		const char *loc = line->spelled_loc[id], *rem = line->spelled_rem[id];

@@ -113,9 +113,10 @@ static void add_params(struct table *t)
 {
 	const struct qperf_outcome *o = t->o;
 	const uint32_t given = o->line->given_loc | o->line->given_rem;
+	const uint32_t uses = qperf_test_uses(o->test, o->loc);
 
 	for (int id = 0; level(t, GROUP_USED) > 0 && id < PARAMS; id++) {
-		if (id == PARAM_STATIC_RATE || !(o->test->uses & PARAM_BIT(id)) ||
+		if (id == PARAM_STATIC_RATE || !(uses & PARAM_BIT(id)) ||
 		    (level(t, GROUP_USED) < 2 && !(given & PARAM_BIT(id))))
 			continue;
 		if (same(id, o->loc, o->rem)) {

@@ -1,6 +1,7 @@
 /* The table of qperf's 36 tests, by their number on the wire. */
 #include "qperf/test.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define KI    1024u
@@ -68,6 +69,14 @@ const struct qperf_test qperf_tests[QPERF_TESTS] = {
 	RDMA("xrc_lat", "XRC latency", LATENCY, 1, DEVICE),
 };
 /* clang-format on */
+
+uint32_t qperf_test_uses(const struct qperf_test *test, const struct qperf_params *params)
+{
+	const bool by_cm = test->uses & P(USE_CM) && params->use_cm;
+
+	return by_cm ? test->uses & ~(P(ID) | P(MTU_SIZE) | P(SERVICE_LEVEL) | P(SRC_PATH_BITS) | P(STATIC_RATE))
+		     : test->uses;
+}
 
 int qperf_test_find(const char *name)
 {

@@ -22,6 +22,8 @@ struct qperf_test {
 #define QPERF_TESTS 36u
 extern const struct qperf_test qperf_tests[QPERF_TESTS]; /* by their number on the wire */
 
+/* What it uses of its parameters: with rdma_cm no device, route or path MTU, which that finds out by itself. */
+uint32_t qperf_test_uses(const struct qperf_test *test, const struct qperf_params *params);
 int qperf_test_find(const char *name); /* its number, or -1 */
 
 #endif

@@ -106,3 +106,12 @@ def test_sctp_gives_the_same_lines_as_the_real_one(program, serve):
                                    'sctp_lat')))
                    for which in ('real', 'ours'))
     assert own == theirs
+
+
+def test_rds_and_rdma_cm_give_the_same_lines_as_the_real_one(program, serve):
+    """Of clients, which print them: a real server of RDS or by rdma_cm is at times not there yet."""
+    port = serve('ours')
+    for words in (['rds_bw', 'rds_lat'], ['-m', 1024, '-cm1', '-mt', '1K', '-i', 'rxe0', '-sl', 0, '-sp', 0, *CM]):
+        theirs, own = (list(shape(output(program(which), port, '-t', seconds(which), '-vv', *words)))
+                       for which in ('real', 'ours'))
+        assert own == theirs
