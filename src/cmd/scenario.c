@@ -347,6 +347,16 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 	return scenario_check_limits(request, s->plan, err);
 }
 
+static int run_plan(struct starter *s, struct error *err)
+{
+	int rc = outcome_init(&s->outcome, s->request, s->plan, err);
+
+	s->outcome.started_unix_ns = unix_now();
+	if (rc == 0)
+		rc = carry_out(s, err);
+	return report(s, rc, err);
+}
+
 int cmd_scenario(struct request *request)
 {
 	struct starter *s = calloc(1, sizeof(*s));
@@ -361,14 +371,7 @@ int cmd_scenario(struct request *request)
 	memcpy(s->job.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	memcpy(s->job.cuda_lib_path, request->cuda_lib_path, sizeof(s->job.cuda_lib_path));
 	memcpy(s->job.sysfs, request->sysfs, sizeof(s->job.sysfs));
-	rc = make_plan(s, request, &err);
-	if (rc < 0)
-		return cmd_complain(&err);
-	rc = outcome_init(&s->outcome, request, s->plan, &err);
-	s->outcome.started_unix_ns = unix_now();
-	if (rc == 0)
-		rc = carry_out(s, &err);
-	rc = report(s, rc, &err);
+	rc = make_plan(s, request, &err) < 0 ? cmd_complain(&err) : run_plan(s, &err);
 	outcome_release(&s->outcome);
 	plan_free(s->plan);
 	job_release(&s->job);

@@ -326,6 +326,8 @@ int comm_mpi_renumber(struct comm *comm, const uint32_t *rank_of, struct error *
 {
 	struct comm_mpi *m = mpi_of(comm);
 
+	free(m->rank_of);
+	free(m->number_of);
 	m->rank_of = calloc(comm->size, sizeof(*m->rank_of));
 	m->number_of = calloc(comm->size, sizeof(*m->number_of));
 	if (!m->rank_of || !m->number_of)

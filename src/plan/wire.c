@@ -29,8 +29,11 @@ static int unpack_text(char **ret, struct cursor *from, struct error *err)
 	cursor_block(from, &block);
 	if (from->failed)
 		return error_set(err, -EPROTO, "the scenario is cut off in a list of hosts");
-	*ret = strndup((const char *)block.data, block.left);
-	return *ret ? 0 : error_set(err, -ENOMEM, "no memory for a list of hosts");
+	*ret = calloc(1, block.left + 1);
+	if (!*ret)
+		return error_set(err, -ENOMEM, "no memory for a list of hosts");
+	memcpy(*ret, block.data, block.left);
+	return 0;
 }
 
 static void pack_test(const struct scenario_test *test, struct buf *to)

@@ -64,7 +64,7 @@ def test_twenty_runs_in_a_row(serve, use):
     options = [('-r', 'null'), ('-c', 'TCP'), ('-c', 'UDP'), ('-r', 'null', '-m', 'lat'), ('-c', 'TCP', '-m', 'lat')]
     begin = time.monotonic()
     for number in range(20):
-        result = use(port, *options[number % len(options)], '-D', '0.1', '-w', '0', '--print_json_results')
+        result = use(port, *options[number % len(options)], '-D', 0.1 * SCALE, '-w', '0', '--print_json_results')
         assert result.rc == 0, result
         assert check(result.stdout)['status'] == 'ok'
     assert time.monotonic() - begin < 60 * SCALE

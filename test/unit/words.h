@@ -11,10 +11,12 @@
 /* Parses it into a fresh request. */
 static inline int parse_line(const char *line, struct request *ret, struct error *err)
 {
-	char text[4096], *word[WORDS_MAX], *rest = text;
+	static char texts[4][4096]; /* the request's host stays in its line */
+	static unsigned turn;
+	char *text = texts[turn++ % 4], *word[WORDS_MAX], *rest = text;
 	int count = 0;
 
-	snprintf(text, sizeof(text), "%s", line);
+	snprintf(text, sizeof(texts[0]), "%s", line);
 	while (rest && *text && count < WORDS_MAX)
 		word[count++] = strsep(&rest, " ");
 	request_init(ret);
