@@ -53,13 +53,18 @@ def results_of(connection):
 
 
 def agrees(latency, truth, late_us):
-    """Whether each percentile is the truth's; posts that were late by so much at most make it later by as much."""
+    """Whether each percentile is the truth's; posts that were late by so much at most make it later by as much.
+
+    The last of those that need not wait is no firm place: some that were late moves it by as many ranks (8 % here).
+    """
     close = True
     for row in latency['percentiles']:
         if row['significant']:
-            wanted = truth[math.ceil(row['percentile'] / 100 * len(truth)) - 1]
+            rank = math.ceil(row['percentile'] / 100 * len(truth))
+            wanted, most = truth[rank - 1], truth[min(rank + len(truth) * 8 // 100, len(truth)) - 1]
             assert row['usec'] >= 0.98 * wanted, row
-            close &= row['usec'] <= 1.02 * wanted + (late_us if row['percentile'] > 90 else 0)
+            most = most if wanted < 1.001 * SERVICE_US else wanted
+            close &= row['usec'] <= 1.02 * most + (late_us if row['percentile'] > 90 else 0)
     return close
 
 
