@@ -47,6 +47,19 @@ def test_all_to_all_over_tcp(many):
     assert document['aggregatedResults']['commonWindow']['clockErrorUsec'] > 0
 
 
+def test_figures_are_the_programmed_rate(many):
+    """Two senders of 10 Gb/s each: each connection's figure, and what they come to; a busy host may disturb some."""
+    for _ in range(6):
+        document = many('many_to_one', 3, '-r', 'null', '--null_rate', '10G', '-D', '1')
+        rates = [c['results']['bwResults']['bwGbSec'] for c in document['connections']]
+        figures = document['aggregatedResults']['perTest'][0]['figures']
+        assert [figures['sumGbSec'], figures['meanGbSec']] == pytest.approx([sum(rates), sum(rates) / 2])
+        assert [figures['minGbSec'], figures['maxGbSec']] == pytest.approx([min(rates), max(rates)])
+        if rates == pytest.approx([10, 10], rel=0.01):
+            break
+    assert rates == pytest.approx([10, 10], rel=0.01)
+
+
 def test_both_directions_and_counts(many):
     """A ring of three with both directions on the same queue pairs, by count: both sides have every message."""
     document = many('ring', 3, '-c', 'TCP', '-b', '-i', '500')
