@@ -228,7 +228,7 @@ static int write_json(const struct results *results, struct error *err)
 	return rc;
 }
 
-static int exit_status(enum run_status status)
+int cmd_status(enum run_status status)
 {
 	switch (status) {
 	case RUN_OK:
@@ -284,7 +284,7 @@ static int report(struct client *client, int rc, struct error *err)
 	print(client);
 	if (rc < 0)
 		complain(results);
-	status = cmd_finish(exit_status(results->status));
+	status = cmd_finish(cmd_status(results->status));
 	if (write_json(results, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;

@@ -2,6 +2,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include "spec/result.h"
 #include "spec/spec.h"
 
 #include <stdatomic.h>
@@ -23,6 +24,8 @@ int cmd_qperf(int count, char *const *words);
 bool cmd_is_qperf(const char *path); /* whether this executable was started under that name */
 
 struct error;
+/* The exit status of a run that ended so. */
+int cmd_status(enum run_status status);
 /* The status, or EXIT_FAILED and a sentence when what was printed could not be written. */
 int cmd_finish(int status);
 /* "fabperf: sentence" on stderr; returns EXIT_FAILED. */

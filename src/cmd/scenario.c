@@ -248,21 +248,6 @@ static int carry_out(struct starter *s, struct error *err)
 	return rc;
 }
 
-static int exit_status(const struct outcome *outcome)
-{
-	switch (outcome->status) {
-	case RUN_OK:
-		return EXIT_DONE;
-	case RUN_THRESHOLD:
-		return EXIT_THRESHOLD;
-	case RUN_INTERRUPTED:
-		return EXIT_INTERRUPTED;
-	case RUN_FAILED:
-		break;
-	}
-	return EXIT_FAILED;
-}
-
 static int write_json(struct starter *s, struct error *err)
 {
 	const struct request *request = s->request;
@@ -299,7 +284,7 @@ static int report(struct starter *s, int rc, struct error *err)
 		report_many(stdout, outcome);
 	if (outcome->status == RUN_FAILED || rc < 0)
 		cmd_complain(&outcome->error);
-	status = cmd_finish(exit_status(outcome));
+	status = cmd_finish(cmd_status(outcome->status));
 	if (write_json(s, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;
