@@ -195,13 +195,14 @@ static void remark(const struct page *page, const struct outcome *outcome, const
 static void ranks(const struct page *page, const struct outcome *outcome)
 {
 	struct outcome_skew skew;
+	char begin[UNITS_TEXT], end[UNITS_TEXT];
 
 	if (outcome_skew(outcome, &skew)) {
 		remark(page, outcome, &skew);
-		page_line(
-			page, TONE_PLAIN,
-			"All windows began within %.4g us and ended within %.4g us (clocks +- %.4g us); set-up %.4g s",
-			skew.begin * 1e6, skew.end * 1e6, skew.clock_error * 1e6, outcome->setup_seconds);
+		page_line(page, TONE_PLAIN,
+			  "All windows began within %s us and ended within %s us (clocks +- %.4g us); set-up %.4g s",
+			  units_format_figure(skew.begin * 1e6, begin), units_format_figure(skew.end * 1e6, end),
+			  skew.clock_error * 1e6, outcome->setup_seconds);
 	}
 	for (uint32_t i = 0; i < outcome->plan->hosts && outcome->plan->hosts <= MATRIX_MAX; i++) {
 		const struct part_clock *clock = &outcome->clock[i];
