@@ -30,6 +30,15 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_runtest_logreport(report):
+    """A test that failed and is tried again is named in $FABPERF_RESULTS/tries, with the reason, for tools/check."""
+    folder = os.environ.get('FABPERF_RESULTS')
+    if report.outcome == 'rerun' and folder and 'PYTEST_XDIST_WORKER' not in os.environ:
+        reason = str(getattr(report.longrepr, 'reprcrash', report.longrepr) or '').splitlines() or ['']
+        with open(f'{folder}/tries', 'a', encoding='utf-8') as file:
+            file.write(f'{report.nodeid}: {reason[0][:300]}\n')
+
+
 @pytest.fixture(scope='session')
 def root():
     """The root of the source tree."""

@@ -68,6 +68,19 @@ def serving_child(process):
     return int(found[0])
 
 
+def measuring(process, options):
+    """The test runs: it has told so by a live line; a latency test by what its polling client burns."""
+    if 'lat' not in options:
+        started(process)
+        return
+    ticks, deadline = 0, time.monotonic() + 10 * SCALE
+    while ticks < 0.3 * os.sysconf('SC_CLK_TCK'):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+        fields = Path(f'/proc/{process.pid}/stat').read_text().rsplit(')', 1)[1].split()
+        ticks = int(fields[11]) + int(fields[12])
+
+
 # --- success ---
 
 @pytest.mark.parametrize('options', TRANSPORTS)
@@ -172,11 +185,7 @@ def test_a_killed_server(client, serve, options):
     """The process that serves us, without a word: named at once, as its connection breaks."""
     server, port = serve()
     process = client(*options, *endless(options), port=port)
-    if 'lat' in options:
-        serving_child(server)
-        time.sleep(0.3 * SCALE)
-    else:
-        started(process)
+    measuring(process, options)
     os.kill(serving_child(server), signal.SIGKILL)
     begin = time.monotonic()
     result = process.wait(12)
@@ -192,13 +201,12 @@ def test_a_stopped_server(client, serve, options):
     """It is there but silent: named after 5 s."""
     server, port = serve()
     process = client(*options, *endless(options), port=port)
+    measuring(process, options)
     stopped = serving_child(server)
-    if 'lat' not in options:
-        started(process)
     os.kill(stopped, signal.SIGSTOP)
     begin = time.monotonic()
     result = process.wait(15)
-    assert 3 <= time.monotonic() - begin <= 6 * SCALE
+    assert 1 <= time.monotonic() - begin <= 6 * SCALE  # 5 s after the last beat, which a busy machine may have held up
     os.kill(stopped, signal.SIGCONT)
     assert result.rc == 1
     document = check(result.stdout)
