@@ -103,6 +103,7 @@ static int understand(struct rank *rank, const struct buf *data, struct error *e
 
 	if (rc == 0)
 		rc = plan_build(&rank->plan, &rank->job.scenario, err);
+	scenario_release(&rank->job.scenario); /* a file of sizes may be large */
 	if (rc == 0 && (rank->plan->hosts != rank->comm->size || rank->job.ranks != rank->comm->size))
 		rc = error_set(err, -EPROTO, "mpirun started %u ranks for %u hosts", rank->comm->size,
 			       rank->plan->hosts);

@@ -14,6 +14,7 @@
 #include "plan/outcome.h"
 #include "plan/wire.h"
 #include "report/many.h"
+#include "report/plan.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -211,6 +212,18 @@ static int listen_to_ranks(struct starter *s, struct error *err)
 	return rc;
 }
 
+/* Who sends how much to whom, before the traffic. */
+static void show_sizes(const struct starter *s)
+{
+	for (uint32_t i = 0; i < s->plan->tests; i++) {
+		if (!s->plan->test[i].bytes || s->request->print_json)
+			continue;
+		report_sizes(stdout, s->plan, i);
+		fputc('\n', stdout);
+		fflush(stdout);
+	}
+}
+
 static int run(struct starter *s, struct error *err)
 {
 	int rc;
@@ -220,6 +233,7 @@ static int run(struct starter *s, struct error *err)
 	rc = start(s, err);
 	if (rc < 0)
 		return rc;
+	show_sizes(s);
 	channel_init(&s->channel, s->launch->out, s->launch->in);
 	rc = listen_to_ranks(s, err);
 	channel_release(&s->channel);
@@ -329,7 +343,7 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 		return rc;
 	request->spec = s->plan->test[0].sweep.spec[0];
 	memcpy(s->job.interfaces, request->mpi_interfaces, sizeof(s->job.interfaces));
-	return scenario_check_limits(request, s->plan, err);
+	return scenario_check_limits(s->plan, err);
 }
 
 static int run_plan(struct starter *s, struct error *err)

@@ -5,9 +5,6 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-struct clock;
-struct request;
-
-int scenario_check_limits(const struct request *request, const struct plan *plan, struct error *err);
+int scenario_check_limits(const struct plan *plan, struct error *err);
 
 #endif

@@ -35,8 +35,6 @@ static const char *missing(const struct plan_test *test)
 {
 	if (test->iteration_sync)
 		return "iteration-sync";
-	if (test->bytes)
-		return "a size for each pair (ptiniFile)";
 	if (test->peer_shifting)
 		return "peer shifting";
 	return test->sweep.count > 1 ? "a list of sizes, queue pairs or depths" : two_hosts_only(&test->sweep.spec[0]);
@@ -61,10 +59,8 @@ static int check_names(const struct plan *plan, struct error *err)
 	return 0;
 }
 
-int scenario_check_limits(const struct request *request, const struct plan *plan, struct error *err)
+int scenario_check_limits(const struct plan *plan, struct error *err)
 {
-	if (*request->ptini_file)
-		return not_yet("a size for each pair (--ptini_file)", err);
 	if (plan->hosts < 2)
 		return error_set(err, -EINVAL,
 				 "the scenario has one host: name two or more, or ranks of one as 'localhost%%[1-2]'");

@@ -15,6 +15,7 @@ static int by_group(const void *a, const void *b)
 
 	order = order ? order : compare(ex, ey);
 	order = order ? order : compare(x->active, y->active);
+	order = order ? order : compare(x->c.bytes, y->c.bytes);
 	return order ? order : compare(x->c.key, y->c.key);
 }
 
@@ -85,9 +86,10 @@ static bool is_alone(const struct spec *spec)
 	       spec->rdma_cm == CHOICE_ON;
 }
 
-static bool same_group(const struct group *group, const struct member *member)
+static bool same_group(const struct share *share, const struct group *group, const struct member *member)
 {
 	return group->test == member->c.test && group->active == member->active &&
+	       share->member[group->first].c.bytes == member->c.bytes &&
 	       group->endpoint == (member->active ? member->c.from : member->c.to);
 }
 
@@ -113,7 +115,7 @@ static void make_groups(struct share *share, unsigned point)
 	for (uint32_t i = 0; i < share->members; i++) {
 		struct member *member = &share->member[i];
 
-		if (!group || !same_group(group, member) || is_alone(&group->spec)) {
+		if (!group || !same_group(share, group, member) || is_alone(&group->spec)) {
 			group = &share->group[share->groups++];
 			open_group(share, group, i, point);
 			qps = group->spec.qps;

@@ -25,7 +25,7 @@ struct member {
 };
 
 /*
- * Ends that have workers in common: those of one endpoint in one test and role. Where a figure belongs to the worker (all
+ * Ends that have workers in common: those of one endpoint in one test and role, with messages of one size. Where a figure belongs to the worker (all
  * samples of latency, a schedule), or the driver's port knows one peer only, each end is a group of its own.
  */
 struct group {

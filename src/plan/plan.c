@@ -15,6 +15,7 @@ static void test_release(struct plan_test *test)
 	free(test->endpoint);
 	free(test->pair);
 	free(test->bytes);
+	free(test->sizes_file);
 	free(test->by_host);
 	free(test->first);
 }

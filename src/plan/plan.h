@@ -41,7 +41,8 @@ struct plan_test {
 	uint32_t rounds; /* 1, or with peer shifting their number */
 	uint32_t skipped; /* pairs without a connection, as their size is 0 */
 	uint32_t datatype; /* with sizes of each pair: what was counted, an index into ucc_type_names */
-	uint64_t *bytes; /* with ptiniFile: the message size of each pair of positions, row by row; else NULL */
+	uint32_t *bytes; /* with ptiniFile: the message size of each pair of positions, row by row; else NULL */
+	char *sizes_file; /* with ptiniFile: its name */
 	/* Private to connections.c: */
 	uint32_t pairs;
 	struct plan_pair *pair; /* all connections of a pattern that has few */

@@ -23,7 +23,8 @@ struct reading {
 	bool collective; /* inside of that section */
 	unsigned types, patterns; /* how many there were */
 	uint32_t ranks;
-	uint64_t *bytes, count; /* counts read so far */
+	uint32_t *bytes;
+	uint64_t count; /* read so far */
 	struct error *err;
 };
 
@@ -78,7 +79,7 @@ static int add_count(struct reading *reading, const char *word)
 				 reading->line, (unsigned long long)wanted, reading->ranks);
 	if (units_parse_int(word, &count, NULL) || (row != column && count > SIZE_MAX_BYTES / element))
 		return bad(reading, "a message has at most 1 GiB, so this count is too large:", word);
-	reading->bytes[reading->count++] = row == column ? 0 : count * element;
+	reading->bytes[reading->count++] = row == column ? 0 : (uint32_t)(count * element);
 	return 0;
 }
 
@@ -240,7 +241,7 @@ static int read_line(struct reading *reading)
 	return rc;
 }
 
-int ptini_read(const struct ptini *file, uint32_t ranks, uint64_t *ret, struct error *err)
+int ptini_read(const struct ptini *file, uint32_t ranks, uint32_t *ret, struct error *err)
 {
 	struct reading reading = {
 		.file = file, .at = file->text, .line = 1, .ranks = ranks, .bytes = ret, .err = err

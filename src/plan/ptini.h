@@ -17,7 +17,7 @@ uint64_t ptini_element_bytes(uint32_t datatype); /* of a name of ucc_type_names 
  * Message sizes in bytes, row = source, column = destination, ranks * ranks of them; the diagonal is 0. -EINVAL and a sentence
  * with file and line: no or several patterns, another type or team size, another number of counts, a count too large.
  */
-int ptini_read(const struct ptini *file, uint32_t ranks, uint64_t *ret, struct error *err);
+int ptini_read(const struct ptini *file, uint32_t ranks, uint32_t *ret, struct error *err);
 void ptini_release(struct ptini *file);
 
 #endif

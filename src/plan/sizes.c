@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t plan_size(const struct plan_test *test, uint32_t from, uint32_t to)
 {
@@ -40,8 +41,9 @@ int plan_read_sizes(struct plan_test *test, const struct ptini *file, struct err
 	int rc;
 
 	test->datatype = file->datatype;
+	test->sizes_file = strdup(file->name);
 	test->bytes = calloc((size_t)test->positions * test->positions, sizeof(*test->bytes));
-	if (!test->bytes)
+	if (!test->bytes || !test->sizes_file)
 		return error_set(err, -ENOMEM, "no memory for the sizes of %u endpoints", test->positions);
 	rc = ptini_read(file, test->positions, test->bytes, err);
 	return rc ? rc : measure(test, file, err);

@@ -2,6 +2,7 @@
 #include "report/many.h"
 #include "report/parts.h"
 #include "report/tree.h"
+#include "spec/words.h"
 
 #include <math.h>
 
@@ -17,6 +18,19 @@ static const char *test_name(const struct plan *plan, uint32_t test)
 	return plan->test[test].name;
 }
 
+/* What a connection is within its test: its round, and whose file gave its size. */
+static void put_place(json_t *object, const struct plan_test *test, const struct connection *c)
+{
+	json_t *config = json_object_get(json_object_get(object, "testConfig"), "generalConfig");
+
+	if (c->round)
+		json_object_set_new(config, "trafficPhaseId", json_integer(c->round));
+	if (!test->bytes)
+		return;
+	json_object_set_new(config, "ptiniFile", tree_text(test->sizes_file));
+	json_object_set_new(config, "ptiniDatatype", json_string(ucc_type_names[test->datatype]));
+}
+
 static json_t *connection(const struct outcome *outcome, const struct connection *c, const struct result *result,
 			  unsigned number)
 {
@@ -25,6 +39,7 @@ static json_t *connection(const struct outcome *outcome, const struct connection
 
 	tree_put(&object, "testName", tree_text_or_null(test_name(outcome->plan, c->test)));
 	if (object) {
+		put_place(object, &outcome->plan->test[c->test], c);
 		put_label(object, "requestorEndpoint", outcome->plan, back ? c->to : c->from);
 		put_label(object, "responderEndpoint", outcome->plan, back ? c->from : c->to);
 	}

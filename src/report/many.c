@@ -21,10 +21,11 @@ static void title(const struct page *page, const struct outcome *outcome, uint32
 	const struct plan_test *test = &outcome->plan->test[i];
 	const struct spec *spec = &test->sweep.spec[0];
 
-	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %llu bytes, %llu connections", test->name,
+	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %s%llu bytes, %llu connections", test->name,
 		  test->name[0] ? ": " : "", spec->metric == METRIC_LAT ? "Latency" : "Bandwidth",
 		  pattern_name(test->pattern), direction_name(test->direction), transport_name(spec->transport),
-		  verb_name(spec->verb), (unsigned long long)spec->size, (unsigned long long)test->connections);
+		  verb_name(spec->verb), test->bytes ? "up to " : "", (unsigned long long)spec->size,
+		  (unsigned long long)test->connections);
 }
 
 static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,

@@ -1,9 +1,11 @@
 """Scenarios over many ranks of this machine, started by Open MPI: who sends to whom, figures, refusals and ends."""
 import json
 import os
+import re
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +81,57 @@ def test_latency_and_several_tests(run):
     assert [c['testName'] for c in document['connections']] == ['mice', 'elephants']
     assert document['connections'][0]['results']['latResults']['samples'] > 0
     assert document['connections'][1]['results']['bwResults']['messages'] > 0
+
+
+SCENARIOS = Path(__file__).resolve().parents[2] / 'scenarios'
+
+
+def here(name, **more):
+    """A scenario of scenarios/ on ranks of this machine, over the null device unless more says otherwise."""
+    def change(value):
+        if isinstance(value, list):
+            return [change(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: re.sub(r'\b[a-z]+(?=[0-9[])', 'localhost%', item) if key == 'hostName' else change(item)
+                for key, item in value.items() if key not in ('deviceName', 'cudaDeviceId', 'memoryType')}
+    document = change(json.loads((SCENARIOS / name).read_text()))
+    for test in document.get('tests', [document]):
+        if 'ptiniFile' in test:
+            test['ptiniFile'] = str(SCENARIOS / test['ptiniFile'])
+        test.update({'rdmaDriver': 'null'} | more)
+    return document
+
+
+def test_a_size_for_each_pair(run, tmp_path):
+    """The guide's sample, a 1024th of it: its matrix comes first; each pair sends what it says, in all to the byte."""
+    sizes, path = tmp_path / 'sizes.ptini', tmp_path / 'result.json'
+    text = (SCENARIOS / 'all2all_v.ptini').read_text()
+    sizes.write_text(re.sub(r'\d{5,}', lambda count: str(int(count[0]) // 1024), text))
+    scenario = here('all2all_v.json', iterations=2, warmupTime=0, ptiniFile=str(sizes))
+    result = run('-f', json.dumps(scenario), '-j', path, timeout=90)
+    assert result.rc == 0 and result.stdout.startswith('Test: VariableA2A, endpoints: 5\nHosts: localhost%*'), result
+    assert 'skipped 3/20 zero-size pairs' in result.stdout
+    document = check(path.read_text())
+    sent, received = [0] * 5, [0] * 5
+    for (a, b), connection in zip(pairs(document), document['connections'], strict=True):
+        bytes_ = connection['results']['bwResults']['bytes']
+        config = connection['testConfig']
+        assert bytes_ == 2 * config['resourceConfig']['operations'][0]['msgSize']
+        assert config['generalConfig']['ptiniDatatype'] == 'int8'
+        sent[a - 1] += bytes_ // 2
+        received[b - 1] += bytes_ // 2
+    assert [4096 * n for n in sent] == [145752064, 140509184, 74448896, 77594624, 79691776]
+    assert [4096 * n for n in received] == [152043520, 138412032, 139460608, 79691776, 8388608]
+
+
+def test_unequal_sizes_over_tcp(many, tmp_path):
+    """Ends of one size share workers, others do not; every message arrives with its pair's size."""
+    file = tmp_path / 'sizes.ptini'
+    file.write_text('[collective]\ntype = ALLTOALLV\ncounts = {\n 0, 25, 25\n 250, 0, 7\n 25, 2, 0\n}\n')
+    document = many('a2a', 3, '-c', 'TCP', '-i', '40', '--ptini_file', file)
+    assert [(c['results']['bwResults']['bytes'], c['loss']['received']) for c in document['connections']] == \
+        [(160 * n, 40) for n in (25, 25, 250, 7, 25, 2)]
 
 
 def test_report_for_people(run):

@@ -55,7 +55,7 @@ static void try_sizes(char *text)
 {
 	char name[] = "f";
 	const struct ptini file = { .name = name, .text = text };
-	uint64_t bytes[RANKS * RANKS];
+	uint32_t bytes[RANKS * RANKS];
 	struct error err = { 0 };
 
 	check_error(ptini_read(&file, RANKS, bytes, &err), &err);

@@ -17,7 +17,7 @@
 #define INT8        0
 #define HEAD        "[collective]\ntype = ALLTOALLV\n"
 
-static int read_text(const char *text, uint32_t datatype, uint32_t ranks, uint64_t *ret, struct error *err)
+static int read_text(const char *text, uint32_t datatype, uint32_t ranks, uint32_t *ret, struct error *err)
 {
 	char copy[2048], name[] = "f.ptini";
 	const struct ptini file = { .name = name, .text = copy, .datatype = datatype };
@@ -37,7 +37,7 @@ static void the_sample_of_the_guide(void **state)
 				   "    2097152,  0,        16777216, 1048576,  0\n}\n";
 	static const uint64_t sent[] = { 145752064, 140509184, 74448896, 77594624, 79691776 };
 	static const uint64_t received[] = { 152043520, 138412032, 139460608, 79691776, 8388608 };
-	uint64_t bytes[25];
+	uint32_t bytes[25];
 	struct error err = { 0 };
 
 	(void)state;
@@ -77,8 +77,8 @@ static void layouts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(texts); i++) {
-		static const uint64_t want[] = { 0, 4, 8, 0 };
-		uint64_t bytes[4];
+		static const uint32_t want[] = { 0, 4, 8, 0 };
+		uint32_t bytes[4];
 		struct error err = { 0 };
 
 		if (read_text(texts[i], FLOAT32, 2, bytes, &err))
@@ -121,7 +121,7 @@ static void refusals(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(cases); i++) {
-		uint64_t bytes[4];
+		uint32_t bytes[4];
 		struct error err = { 0 };
 
 		if (read_text(cases[i].text, FLOAT32, 2, bytes, &err) >= 0)
@@ -135,7 +135,7 @@ static void sizes_of_types(void **state)
 {
 	static const struct {
 		const char *name;
-		uint64_t bytes;
+		uint32_t bytes;
 	} types[] = {
 		{ "int8", 1 },
 		{ "uint8", 1 },
