@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK    (256u << 10) /* a stream's receiver takes up to so much at once */
+#define CHUNK    (64u << 10) /* a stream's receiver takes, and sleeps for, so much at once; more would move the window */
 #define LOST_NS  100000000LL /* a datagram without an answer for so long is lost */
 #define QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
 #define WIDE     8u /* bytes of a datagram's number where there is room, */
@@ -93,11 +93,21 @@ static void stream_send(struct qperf_stream *l)
 		;
 }
 
+/* Several segments wake a receiver once. What is less is taken at the next tick, so by count each is waited for. */
+static void sleep_longer(const struct qperf_stream *l)
+{
+	const int bytes = CHUNK;
+
+	if (l->run->test->family == FAMILY_TCP && l->limit == UINT64_MAX)
+		setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+}
+
 static void stream_recv(struct qperf_stream *l)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 	const size_t chunk = l->size > CHUNK ? l->size : CHUNK;
 
+	sleep_longer(l);
 	while (count->msgs < l->limit) {
 		const ssize_t n = recv(l->fd, l->buf, chunk, l->flags);
 
