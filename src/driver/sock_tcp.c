@@ -178,7 +178,7 @@ static bool wakes_late(const struct sock_port *p)
 {
 	const struct spec *spec = p->spec;
 
-	return spec->metric == METRIC_BW && spec->events == CHOICE_ON && !spec->iterations &&
+	return spec->metric == METRIC_BW && spec->events == CHOICE_ON && !spec_quota(spec) &&
 	       !spec->warmup_iterations && spec->sock_buf == SPEC_AUTO && p->epoll_fd < 0;
 }
 

@@ -88,15 +88,15 @@ static int agree_start(struct many *many, int64_t *ret, struct error *err)
 static void set_instants(const struct spec *spec, int64_t start_ns, bool measure, struct phase *ret)
 {
 	struct spec_op op[SPEC_OPS];
-	const uint64_t each = measure ? spec->iterations : spec->warmup_iterations;
+	const uint64_t quota = spec_quota(spec), warmup = spec->warmup_iterations * spec_ops(spec, op);
 
-	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = each * spec_ops(spec, op) };
+	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = measure ? quota : warmup };
 	if (ret->quota) {
 		ret->begin_ns = start_ns;
 		ret->end_ns = ret->stop_ns = INT64_MAX;
 		return;
 	}
-	ret->begin_ns = start_ns + spec->warmup_ns * (measure && !spec->iterations && !spec->warmup_iterations);
+	ret->begin_ns = start_ns + spec->warmup_ns * (measure && !quota && !warmup);
 	ret->end_ns = ret->begin_ns + (measure ? spec->duration_ns : spec->warmup_ns);
 	ret->stop_ns = ret->end_ns + (measure ? spec->end_margin_ns : 0);
 }
@@ -311,7 +311,7 @@ static bool warmup_apart(const struct plan *plan, unsigned point)
 	for (uint32_t i = 0; i < plan->tests; i++) {
 		const struct spec *spec = &plan->test[i].sweep.spec[point];
 
-		if (spec->warmup_iterations || (spec->iterations && spec->warmup_ns))
+		if (spec->warmup_iterations || (spec_quota(spec) && spec->warmup_ns))
 			return true;
 	}
 	return false;

@@ -96,7 +96,7 @@ static void set_instants(const struct spec *spec, struct phase *phase)
 		return;
 	}
 	phase->begin_ns =
-		phase->start_ns + spec->warmup_ns * (phase->measure && !spec->iterations && !spec->warmup_iterations);
+		phase->start_ns + spec->warmup_ns * (phase->measure && !spec_quota(spec) && !spec->warmup_iterations);
 	phase->end_ns = phase->begin_ns + (phase->measure ? spec->duration_ns : spec->warmup_ns);
 	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
 }
@@ -384,8 +384,8 @@ int traffic_run(struct run *run, struct error *err)
 	struct spec_op op[SPEC_OPS];
 	const unsigned ops = spec_ops(spec, op);
 	struct phase warmup = { .quota = spec->warmup_iterations * ops },
-		     measure = { .quota = spec->iterations * ops, .measure = true };
-	bool warmup_apart = spec->warmup_iterations || (spec->iterations && spec->warmup_ns);
+		     measure = { .quota = spec_quota(spec), .measure = true };
+	bool warmup_apart = spec->warmup_iterations || (measure.quota && spec->warmup_ns);
 	int rc = sync_clocks(run, err);
 
 	if (rc == 0 && warmup_apart) {

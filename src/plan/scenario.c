@@ -43,7 +43,7 @@ static void set_defaults(struct request *request)
 {
 	struct spec *const spec = &request->spec;
 	const bool margin =
-		spec->metric == METRIC_BW && !spec->iterations && !spec->validate && spec->engine == ENGINE_CPU;
+		spec->metric == METRIC_BW && !spec_quota(spec) && !spec->validate && spec->engine == ENGINE_CPU;
 
 	if (margin && !is_set(request, ROW(spec.end_margin_ns)))
 		spec->end_margin_ns = END_MARGIN;
@@ -112,7 +112,7 @@ static int one_test(struct scenario *scenario, const struct request *request, co
 /* What differs between two tests that has to be the same, or NULL. */
 static const char *difference(const struct spec *a, const struct spec *b)
 {
-	if (a->iterations || b->iterations)
+	if (spec_quota(a) || spec_quota(b))
 		return "iterations";
 	if (a->duration_ns != b->duration_ns)
 		return "duration";
@@ -139,7 +139,8 @@ static int together(const struct scenario *scenario, uint32_t index, struct erro
 		return 0;
 	if (!strcmp(differs, "iterations"))
 		return error_set(err, -EINVAL,
-				 "iterations are for the only test of a scenario: tests start and stop together, by "
+				 "iterations and burstCount are for the only test of a scenario: tests start and stop "
+				 "together, by "
 				 "their duration");
 	return error_set(err, -EINVAL, "%s differs from that of the first test: tests start and stop together",
 			 differs);

@@ -32,7 +32,9 @@ static void traffic(const struct page *page, const struct spec *spec)
 	const char *unit = spec_has_list(spec) ? "iterations" : "messages";
 	char window[UNITS_TEXT + 32], warmup[UNITS_TEXT + 32], margin[UNITS_TEXT];
 
-	if (spec->iterations)
+	if (spec->burst_count)
+		snprintf(window, sizeof(window), "%llu bursts", (unsigned long long)spec->burst_count);
+	else if (spec->iterations)
 		snprintf(window, sizeof(window), "%llu %s per QP", (unsigned long long)spec->iterations, unit);
 	else
 		units_format_time(spec->duration_ns, window);

@@ -145,7 +145,7 @@ static void judge_late_ranks(const struct court *court)
 	const struct result *result = court->result;
 	struct window window;
 
-	if (result->request.spec.iterations || result->status == RUN_INTERRUPTED || result->status == RUN_FAILED)
+	if (spec_quota(&result->request.spec) || result->status == RUN_INTERRUPTED || result->status == RUN_FAILED)
 		return;
 	for (uint32_t i = 0; i < result->ranks; i++)
 		if (result->rank[i].active || (!is_latency(court) && rank_window(result, &result->rank[i], &window)))

@@ -183,7 +183,7 @@ static void matrix(const struct page *page, const struct outcome *outcome, uint3
 static void remark(const struct page *page, const struct outcome *outcome, const struct outcome_skew *skew)
 {
 	const struct spec *spec = &outcome->plan->test[0].sweep.spec[0];
-	const double length = spec->iterations ? 0 : (double)spec->duration_ns / 1e9;
+	const double length = spec_quota(spec) ? 0 : (double)spec->duration_ns / 1e9;
 	const double apart = skew->begin > skew->end ? skew->begin : skew->end;
 
 	if (length > 0 && apart * 100 > length)

@@ -20,7 +20,9 @@ static void course(const struct page *page, const struct spec *spec)
 {
 	char window[UNITS_TEXT + 32], warmup[UNITS_TEXT], margin[UNITS_TEXT];
 
-	if (spec->iterations)
+	if (spec->burst_count)
+		snprintf(window, sizeof(window), "%llu bursts", (unsigned long long)spec->burst_count);
+	else if (spec->iterations)
 		snprintf(window, sizeof(window), "%llu iterations", (unsigned long long)spec->iterations);
 	else
 		units_format_time(spec->duration_ns, window);

@@ -16,6 +16,14 @@ static json_t *number(const struct option_row *row, uint64_t value)
 	return tree_count(value);
 }
 
+/* What a bare number of the row means, in its base unit. */
+static double bare(const struct option_row *row)
+{
+	if (row->type == OPTION_TIME)
+		return row->bare && !strcmp(row->bare, "ms") ? 1e6 : 1e9;
+	return row->bare ? 1e9 : 1;
+}
+
 static json_t *percentiles(const double *list)
 {
 	json_t *array = json_array();
@@ -63,12 +71,14 @@ static json_t *option_value(const struct request *request, int index)
 		return row->names ? json_string(row->names[*(const bool *)field]) : json_boolean(*(const bool *)field);
 	case OPTION_INT:
 	case OPTION_SIZE:
-	case OPTION_RATE:
 		return number(row, *(const uint64_t *)field);
+	case OPTION_RATE:
+		return row->bare ? tree_real((double)*(const uint64_t *)field / bare(row))
+				 : number(row, *(const uint64_t *)field);
 	case OPTION_LOAD:
 		break;
 	case OPTION_TIME:
-		return tree_real((double)*(const int64_t *)field / 1e9);
+		return tree_real((double)*(const int64_t *)field / bare(row));
 	case OPTION_REAL:
 		return tree_real(*(const double *)field);
 	case OPTION_PERCENTILES:

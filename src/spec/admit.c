@@ -40,9 +40,8 @@ static int admits_ends(const struct request *server, const struct spec *test, st
 {
 	const int duration = ROW(spec.duration_ns), warmup = ROW(spec.warmup_ns);
 
-	if (option_given(server, duration) && test->iterations)
-		return error_set(err, -EINVAL,
-				 "this server was started with %s, but the client's test ends by iterations",
+	if (option_given(server, duration) && spec_quota(test))
+		return error_set(err, -EINVAL, "this server was started with %s, but the client's test ends by count",
 				 naming_of(server, duration).text);
 	if (option_given(server, warmup) && test->warmup_iterations)
 		return error_set(err, -EINVAL,

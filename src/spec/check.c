@@ -59,7 +59,7 @@ int request_check_scope(const struct request *request, struct error *err)
 			if (check_dimension(request, row, &dimensions[i], err))
 				return -EINVAL;
 	}
-	return request_check_load(request, err);
+	return request_check_load(request, err) ? -EINVAL : request_check_burst(request, err);
 }
 
 /* --- pairs --- */
@@ -77,6 +77,8 @@ static const struct pair pairs[] = {
 	PAIR(spec.duration_ns, spec.iterations, "a test ends by time or by count"),
 	PAIR(spec.warmup_ns, spec.warmup_iterations, "a warm-up ends by time or by count"),
 	PAIR(spec.end_margin_ns, spec.iterations, "a test by count ends with its last message"),
+	PAIR(spec.duration_ns, spec.burst_count, "a test ends by time or by count"),
+	PAIR(spec.end_margin_ns, spec.burst_count, "a test by count ends with its last message"),
 	PAIR(spec.cores, spec.exclude_cores, "cores that are named are not chosen"),
 	PAIR(all, spec.size, "all sizes or those that are named"),
 	PAIR(spec.validate, spec.bidirectional, "one direction is compared"),
@@ -292,6 +294,8 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = request_check_rdma(request, err);
 	if (rc == 0)
 		rc = request_check_paced(request, err);
+	if (rc == 0)
+		rc = request_check_burst_values(request, err);
 	if (rc == 0)
 		rc = request_check_doca(request, err);
 	return rc ? rc : check_interval(request, err);

@@ -1,4 +1,4 @@
-/* The load that is offered to the network: whether there is a schedule, and its messages per second. */
+/* The load that is offered to the network: a schedule or bursts, their rate and period, and what ends a test. */
 #include "spec/spec.h"
 
 bool spec_is_paced(const struct spec *spec)
@@ -11,4 +11,27 @@ double spec_load_mps(const struct spec *spec)
 	const double per_second = (double)spec->load.per_second;
 
 	return spec->load.in_messages ? per_second : per_second / (8 * (double)spec->size);
+}
+
+bool spec_bursts(const struct spec *spec)
+{
+	return spec->burst_profile != BURST_NONE;
+}
+
+int64_t spec_burst_period_ns(const struct spec *spec)
+{
+	const double bits =
+		8 * (double)spec->size * (double)spec->burst_size * (double)spec->qps * (double)spec->workers;
+
+	return spec->burst_pause_ns + (spec->link_rate ? (int64_t)(bits * 1e9 / (double)spec->link_rate) : 0);
+}
+
+/* Of training nobody knows how many messages a burst has: what matters is that there is an end. */
+uint64_t spec_quota(const struct spec *spec)
+{
+	struct spec_op op[SPEC_OPS];
+
+	if (spec_bursts(spec))
+		return spec->burst_count * (spec->burst_size ? spec->burst_size : 1);
+	return spec->iterations * spec_ops(spec, op);
 }

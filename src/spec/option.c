@@ -14,7 +14,8 @@
 int option_find(const char *key)
 {
 	for (size_t i = 0; i < option_count; i++)
-		if (near_same(option_rows[i].key, key))
+		if (near_same(option_rows[i].key, key) ||
+		    (option_rows[i].alias && near_same(option_rows[i].alias, key)))
 			return (int)i;
 	return -1;
 }

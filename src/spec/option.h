@@ -45,6 +45,7 @@ struct option_scope {
 
 struct option_row {
 	const char *key; /* long option without dashes, words joined by '_' */
+	const char *alias; /* another long name that is understood, or NULL */
 	char letter; /* short option or 0 */
 	const char *json; /* key in scenario and result files, or NULL when it has none */
 	enum option_type type;
@@ -55,6 +56,7 @@ struct option_row {
 		names; /* OPTION_ENUM: NULL-terminated; OPTION_INT: the only legal numbers; OPTION_FLAG: off and on in JSON; or NULL */
 	const char *def; /* default as a user would write it */
 	const char *unit; /* of the value in words: "bytes", "s", "messages" ... "" when none */
+	const char *bare; /* suffix that a number without one is taken to have: "ms", "G"; NULL: the type's own */
 	const char *metavar; /* in the help: SIZE, N, HOST ... */
 	struct option_scope scope;
 	const char *group; /* heading in the help */

@@ -1,49 +1,12 @@
 /* The option table: every option there is, with its names, field, range, default, unit, scope and help. */
-#include "spec/option.h"
-#include "spec/spec.h"
+#include "spec/rows.h"
 #include "spec/words.h"
-
-#define WIRE     OPTION_WIRE
-#define AUTO     OPTION_AUTO
-#define TEST     OPTION_TEST
-#define FIELD(f) .offset = offsetof(struct request, f), .size = sizeof(((struct request *)0)->f)
-
-#define KI 1024.0
-#define MI (1024.0 * KI)
-#define GI (1024.0 * MI)
-#define MS 1e6 /* ns */
-#define S  1e9
-
-#define BIT(n)    (1u << (n))
-#define IBV       .scope.drivers = VERBS, .scope.transports = RDMA_TRANSPORTS
-#define IBV_ONLY  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = RDMA_TRANSPORTS
-#define DV        .scope.drivers = BIT(DRIVER_DV)
-#define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)
-#define SOCKETS   .scope.transports = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
-#define RDMA      .scope.transports = RDMA_TRANSPORTS
-#define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
-#define DEVICES   .scope.drivers = VERBS | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
-#define RELIABLE  .scope.drivers = VERBS, .scope.transports = RELIABLE_TRANSPORTS
-#define RC_ONLY   .scope.drivers = BIT(DRIVER_IBV), .scope.transports = BIT(TRANSPORT_RC)
-#define BW        .scope.metrics = BIT(METRIC_BW)
-#define LAT       .scope.metrics = BIT(METRIC_LAT)
-#define CLIENT    .scope.sides = SIDE_CLIENT
-#define SERVER    .scope.sides = SIDE_SERVER
-#define ASKER     .scope.sides = SIDE_CLIENT | SIDE_MANY
-#define TWO_HOSTS .scope.sides = SIDE_CLIENT | SIDE_SERVER
-#define MANY      .scope.sides = SIDE_MANY
-
-#define VERBS               (BIT(DRIVER_IBV) | BIT(DRIVER_DV))
-#define RELIABLE_TRANSPORTS (BIT(TRANSPORT_RC) | BIT(TRANSPORT_XRC) | BIT(TRANSPORT_DC))
-#define RDMA_TRANSPORTS     (RELIABLE_TRANSPORTS | BIT(TRANSPORT_UC) | BIT(TRANSPORT_UD))
-#define OFI_TRANSPORTS      (BIT(TRANSPORT_RDM) | BIT(TRANSPORT_MSG) | BIT(TRANSPORT_DGRAM))
-#define TWO_SIDED           (BIT(VERB_WRITE_IMM) | BIT(VERB_SEND))
-#define ATOMICS             (BIT(VERB_ATOMIC_FA) | BIT(VERB_ATOMIC_CS))
 
 static const char test[] = "Test";
 static const char course[] = "Course of the test";
 static const char placing[] = "Threads, cores and memory";
 static const char posting[] = "Messages in flight";
+static const char bursts[] = "Bursts (--burst_profile)";
 static const char rdma[] = "RDMA (-r ibv)";
 static const char sockets[] = "Sockets (-c TCP, -c UDP)";
 static const char null[] = "Programmed link (-r null)";
@@ -172,7 +135,7 @@ const struct option_row option_rows[] = {
 	  .help = "Instants of --rate: evenly spaced, or at random with exponential gaps" },
 	{ .key = "seed", .json = "seed", .type = OPTION_INT, .flags = WIRE, FIELD(spec.seed), .min = 0, .max = 1e15,
 	  .def = "1", .unit = "", .metavar = "N", .group = posting,
-	  .help = "Start of the random numbers of --arrivals, --null_loss and --null_jitter: the same seed draws the same" },
+	  .help = "Start of the random numbers of --arrivals, --burst_profile, --null_loss and --null_jitter: the same seed draws the same" },
 	{ .key = "inline_size", .json = "inlineSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.inline_size), .min = 0, .max = 1024, .def = "auto", .unit = "bytes", .metavar = "SIZE", IBV,
 	  .scope.verbs = BIT(VERB_WRITE) | TWO_SIDED, .group = posting,
@@ -181,6 +144,34 @@ const struct option_row option_rows[] = {
 	  FIELD(spec.max_rd_atomic), .min = 1, .max = 255, .def = "auto", .unit = "operations", .metavar = "N",
 	  RELIABLE, .scope.verbs = BIT(VERB_READ) | ATOMICS, .group = posting,
 	  .help = "Reads or atomics on the wire per queue pair; auto: as many as both devices allow" },
+
+	{ .key = "burst_profile", .json = "burstProfile", .type = OPTION_ENUM, .flags = WIRE, FIELD(spec.burst_profile),
+	  .names = burst_names, .def = "none", .unit = "", .metavar = "PROFILE", BW, .group = bursts,
+	  .help = "Bursts: all on and off at random (training), each queue pair at its own pace (storage), all at agreed instants" },
+	{ .key = "burst_size", .json = "burstSize", .type = OPTION_INT, .flags = WIRE, FIELD(spec.burst_size), .min = 0,
+	  .max = 32768, .def = "0", .unit = "messages", .metavar = "N", BW, .group = bursts,
+	  .help = "Messages of a burst per queue pair (storage, sync_burst), always exactly so many" },
+	{ .key = "burst_pause", .alias = "sync_pause_ms", .json = "burstPause", .type = OPTION_TIME, .bare = "ms", .flags = WIRE,
+	  FIELD(spec.burst_pause_ns), .min = 1e3, .max = 20 * S, .def = "2", .unit = "ms", .metavar = "MS", BW, .group = bursts,
+	  .help = "Of sync_burst, behind the time that a burst takes at --link_rate; a bare number: ms; or --sync_pause_ms" },
+	{ .key = "rate_limit", .json = "rateLimit", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.rate_limit), .min = 0,
+	  .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = bursts,
+	  .help = "Average payload of each queue pair of storage; a bare number: Gbit/s" },
+	{ .key = "burst_ms", .json = "burstMs", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.burst_ns), .min = 0,
+	  .max = 20 * S, .def = "0", .unit = "ms", .metavar = "MS", BW, .group = bursts,
+	  .help = "Length of a burst of training; a bare number: ms" },
+	{ .key = "pause_min", .json = "pauseMin", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.pause_min_ns), .min = 0,
+	  .max = 20 * S, .def = "0", .unit = "ms", .metavar = "MS", BW, .group = bursts,
+	  .help = "Shortest pause of training; a bare number: ms" },
+	{ .key = "pause_max", .json = "pauseMax", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.pause_max_ns), .min = 0,
+	  .max = 20 * S, .def = "0", .unit = "ms", .metavar = "MS", BW, .group = bursts,
+	  .help = "Longest pause of training; without it all are as long as --pause_min" },
+	{ .key = "burst_count", .json = "burstCount", .type = OPTION_INT, .flags = WIRE, FIELD(spec.burst_count), .min = 0,
+	  .max = 1e12, .def = "0", .unit = "bursts", .metavar = "N", BW, .group = bursts,
+	  .help = "Bursts to measure instead of a duration, those that were skipped included; 0: by duration" },
+	{ .key = "link_rate", .json = "linkRate", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.link_rate), .min = 0,
+	  .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = bursts,
+	  .help = "Rate of the links, by which the time of a burst is judged; a bare number: Gbit/s; 0: not known" },
 
 	{ .key = "ib_port", .json = "ibPort", .type = OPTION_INT, .flags = WIRE, FIELD(spec.port), .min = 1,
 	  .max = 255, .def = "1", .unit = "", .metavar = "N", IBV, .group = rdma,

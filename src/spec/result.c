@@ -147,7 +147,7 @@ static uint64_t cut(const struct spec *spec, const struct rank_result *rank, con
 {
 	if (rank->active && spec->transport != TRANSPORT_TCP)
 		return worker->edge_begin + worker->edge_end;
-	return spec->iterations ? 0 : 2 * worker->qps;
+	return spec_quota(spec) ? 0 : 2 * worker->qps;
 }
 
 static double edge_error(const struct spec *spec, const struct rank_result *rank, uint64_t cuts, uint64_t messages)

@@ -26,6 +26,7 @@
 #define ZEROCOPY_CALLS 4 /* the buffers of a call are busy until its notice comes: so many calls are under way */
 #define TCP_CALL       (768u * 1024) /* bytes that one call should carry: where a loop over one socket is fastest */
 #define TCP_BATCH      1024
+#define BURST_BATCH    1024
 
 /* --- words that go into a command line of ssh --- */
 
@@ -207,6 +208,8 @@ static uint64_t default_batch(const struct spec *spec)
 {
 	if (spec->metric == METRIC_LAT || spec_is_paced(spec) || spec->validate)
 		return 1;
+	if (spec->burst_size) /* a doorbell for the whole burst */
+		return within(spec->burst_size, 1, within(spec->tx_depth, 1, BURST_BATCH));
 	if (spec->transport == TRANSPORT_TCP)
 		return within(TCP_CALL / spec->size, 1, TCP_BATCH);
 	if (spec->transport == TRANSPORT_UDP)
@@ -232,17 +235,21 @@ static uint64_t default_rx_depth(const struct spec *spec)
 
 	if (!(spec_verbs(spec) & TWO_SIDED_VERBS))
 		return 1;
+	if (spec_bursts(spec) && depth < spec->burst_size)
+		return spec->driver == DRIVER_OFI ? depth : spec->burst_size;
 	return spec->validate && depth < spec->tx_depth ? spec->tx_depth : depth;
 }
 
 /* Of messages in flight; by a schedule sockets have a limit for them, too. */
 static void resolve_tx_depth(struct spec *spec)
 {
-	const bool paced = spec_is_paced(spec);
+	const bool paced = spec_is_paced(spec) || spec_bursts(spec);
 
 	if (spec->tx_depth != SPEC_AUTO || (transport_is_socket(spec->transport) && !paced))
 		return;
 	spec->tx_depth = spec->metric == METRIC_LAT && !paced ? LAT_TX_DEPTH : share_of(spec, BW_TX_DEPTH);
+	if (spec->tx_depth < spec->burst_size) /* a burst never waits for completions */
+		spec->tx_depth = spec->burst_size;
 }
 
 /* Sockets have no queues of their own: their depths are what one call carries. */
@@ -266,10 +273,18 @@ static void resolve_depths(struct spec *spec)
 /* A polling loop is what latency is about, and what a device wants; streams over sockets leave the cores to the kernel. */
 static void resolve_events(struct spec *spec)
 {
-	const bool stream = transport_is_socket(spec->transport) && spec->metric == METRIC_BW && !spec_is_paced(spec);
+	const bool stream = transport_is_socket(spec->transport) && spec->metric == METRIC_BW && !spec_is_paced(spec) &&
+			    !spec_bursts(spec);
 
 	if (spec->events == CHOICE_AUTO)
 		spec->events = stream ? CHOICE_ON : CHOICE_OFF;
+}
+
+/* A pause of which only the shortest is given always lasts so long. */
+static void resolve_pause(struct request *request)
+{
+	if (option_given(request, ROW(spec.pause_min_ns)) && !option_given(request, ROW(spec.pause_max_ns)))
+		request->spec.pause_max_ns = request->spec.pause_min_ns;
 }
 
 /* Both sides use the same number, so that one option repeats the run. */
@@ -301,6 +316,7 @@ static int resolve_client(struct request *request, const struct request_host *ho
 		rc = resolve_workers(request, err);
 	if (rc)
 		return rc;
+	resolve_pause(request);
 	resolve_depths(&request->spec);
 	resolve_events(&request->spec);
 	if (!request->planning)
@@ -308,7 +324,9 @@ static int resolve_client(struct request *request, const struct request_host *ho
 	rc = request_check_memory(request, err);
 	if (rc == 0)
 		rc = request_check_sync_transport(request, err);
-	return rc ? rc : request_check_values(request, err);
+	if (rc == 0)
+		rc = request_check_values(request, err);
+	return rc ? rc : request_check_burst_runs(request, err);
 }
 
 int request_resolve(struct request *request, const struct request_host *host, struct error *err)

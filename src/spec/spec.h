@@ -34,6 +34,7 @@ enum verb { VERB_AUTO, VERB_WRITE, VERB_WRITE_IMM, VERB_READ, VERB_SEND, VERB_AT
 enum engine_kind { ENGINE_CPU, ENGINE_GPUNETIO };
 enum metric { METRIC_BW, METRIC_LAT };
 enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
+enum burst_profile { BURST_NONE, BURST_TRAINING, BURST_STORAGE, BURST_SYNC };
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum pattern {
@@ -139,6 +140,15 @@ struct spec {
 	struct load
 		load; /* of all workers and queue pairs: messages are sent when they are due; none = as fast as they go */
 	uint32_t arrivals; /* enum arrivals: how the instants lie at which they are due */
+
+	uint32_t burst_profile; /* enum burst_profile */
+	uint64_t burst_size; /* storage, sync_burst: messages of a burst per queue pair */
+	int64_t burst_pause_ns; /* sync_burst: from burst to burst, behind what the link takes for one */
+	uint64_t rate_limit; /* storage: bit/s of each queue pair */
+	int64_t burst_ns; /* training: length of a burst, */
+	int64_t pause_min_ns, pause_max_ns; /* and of the pause behind it, drawn by lot */
+	uint64_t burst_count; /* bursts to measure; 0 = by duration */
+	uint64_t link_rate; /* bit/s of the links; 0 = not known */
 
 	int64_t null_latency_ns; /* -r null: from post to completion, one way */
 	uint64_t null_rate; /* -r null: bit/s of the whole link, shared by all workers; 0 = infinite */
@@ -268,6 +278,12 @@ bool verb_is_atomic(enum verb verb);
 bool latency_is_ping_pong(const struct spec *spec);
 /* Open loop: messages are sent by a schedule (--rate), whether those before are done or not. */
 bool spec_is_paced(const struct spec *spec);
+/* Messages come in bursts (--burst_profile). */
+bool spec_bursts(const struct spec *spec);
+/* sync_burst: from the start of a burst to the next one's. */
+int64_t spec_burst_period_ns(const struct spec *spec);
+/* Messages per queue pair that end the test: so many iterations' or bursts'; 0 = its duration does. */
+uint64_t spec_quota(const struct spec *spec);
 /* The asked load of all workers together, messages per second. */
 double spec_load_mps(const struct spec *spec);
 /* Whether a latency test reports half of what it timed. */
@@ -287,6 +303,7 @@ const char *verb_name(uint32_t verb);
 const char *metric_name(uint32_t metric);
 const char *driver_kind_name(uint32_t driver);
 const char *mem_name(uint32_t mem);
+const char *burst_name(uint32_t profile);
 
 /* The test in its wire form: one "key=value" line per row that differs from its default; read back by the same setter. */
 void spec_pack(const struct spec *spec, struct buf *to);

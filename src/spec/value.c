@@ -33,14 +33,28 @@ static int out_of_range(const struct option_row *row, const char *text, struct e
 	return error_set(err, -ERANGE, "'%.*s' is out of range: %s", SHOWN, text, option_allowed(row, allowed));
 }
 
+/* A number without suffix in a row where that has one of its own; ret of UNITS_TEXT bytes. */
+static const char *with_suffix(const struct option_row *row, const char *text, char *ret)
+{
+	const size_t len = strlen(text);
+
+	if (!row->bare || !len || !strchr("0123456789.", text[len - 1]) || len + strlen(row->bare) >= UNITS_TEXT)
+		return text;
+	memcpy(ret, text, len);
+	strcpy(ret + len, row->bare);
+	return ret;
+}
+
 /* --- numbers of 64 bits: int, size, rate --- */
 
 static int number_from(const struct option_row *row, const char *text, uint64_t *ret, struct error *err)
 {
+	char whole[UNITS_TEXT];
+
 	if (row->type == OPTION_SIZE)
 		return units_parse_size(text, ret, err);
 	if (row->type == OPTION_RATE)
-		return units_parse_rate(text, ret, err);
+		return units_parse_rate(with_suffix(row, text, whole), ret, err);
 	return units_parse_int(text, ret, err);
 }
 
@@ -124,8 +138,9 @@ static char *load_format(const struct option_row *row, const void *field, char *
 
 static int time_parse(const struct option_row *row, const char *text, void *field, struct error *err)
 {
+	char whole[UNITS_TEXT];
 	int64_t value;
-	const int rc = units_parse_time(text, &value, err);
+	const int rc = units_parse_time(with_suffix(row, text, whole), &value, err);
 
 	if (rc)
 		return rc;

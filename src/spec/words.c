@@ -16,6 +16,7 @@ const char *const engine_names[] = { "cpu", "gpunetio", NULL };
 const char *const metric_names[] = { "bw", "lat", NULL };
 const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
 const char *const arrivals_names[] = { "periodic", "poisson", NULL };
+const char *const burst_names[] = { "none", "training", "storage", "sync_burst", NULL };
 #define MEM_NAMES                                                                                                      \
 	"host", "nullmr", "device", "cuda", "cuda_auto_detect", "cuda_peermem", "cuda_dmabuf", "cuda_data_direct", NULL
 const char *const mem_names[] = { "", MEM_NAMES };
@@ -60,4 +61,9 @@ const char *mem_name(uint32_t mem)
 const char *metric_name(uint32_t metric)
 {
 	return metric <= METRIC_LAT ? metric_names[metric] : "?";
+}
+
+const char *burst_name(uint32_t profile)
+{
+	return profile <= BURST_SYNC ? burst_names[profile] : "?";
 }

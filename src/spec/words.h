@@ -9,6 +9,7 @@ extern const char *const engine_names[];
 extern const char *const metric_names[];
 extern const char *const lat_mode_names[];
 extern const char *const arrivals_names[];
+extern const char *const burst_names[];
 extern const char *const mem_names[];
 extern const char *const server_mem_names[];
 extern const char *const hugepage_names[];

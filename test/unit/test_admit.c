@@ -63,7 +63,7 @@ static const struct {
 	{ "-c TCP", "-n h", "this server was started with -c TCP, but the client's test has RC" },
 	{ "-v send", "-n h", "this server was started with -v send, but the client's test has write" },
 	{ "-D 5", "-n h", "this server was started with -D 5s, but the client's test has 10s" },
-	{ "-D 10", "-n h -i 5", "this server was started with -D 10s, but the client's test ends by iterations" },
+	{ "-D 10", "-n h -i 5", "this server was started with -D 10s, but the client's test ends by count" },
 	{ "-w 2", "-n h --warmup_iterations 5",
 	  "this server was started with -w 2s, but the client's test warms up by iterations" },
 	{ "-C 3,4", "-n h -C 3,4", NULL },

@@ -56,6 +56,15 @@ static const struct sample samples[] = {
 	{ "cq_mod", "100", "100", "1.5" },
 	{ "rate", "1.5Mpps", "1.5Mpps", "10Gpp" },
 	{ "arrivals", "Poisson", "poisson", "random" },
+	{ "burst_profile", "Sync_Burst", "sync_burst", "bursts" },
+	{ "burst_size", "61", "61", "32769" },
+	{ "burst_pause", "1.5", "1.5ms", "21s" },
+	{ "rate_limit", "0.25", "250M", "1GB" },
+	{ "burst_ms", "5", "5ms", "-1" },
+	{ "pause_min", "50us", "50us", "a" },
+	{ "pause_max", "500", "500ms", "20001" },
+	{ "burst_count", "1000", "1000", "1k" },
+	{ "link_rate", "400", "400G", "fast" },
 	{ "inline_size", "0", "0", "1025" },
 	{ "max_rd_atomic", "16", "16", "0" },
 	{ "ib_port", "2", "2", "0" },
@@ -163,8 +172,8 @@ static void rows_say_what_is_allowed(void **state)
 	for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
 		if (is_number(row) && !(row->min < row->max))
 			fail_msg("--%s has no range", row->key);
-		if (row->type == OPTION_TIME && strcmp(row->unit, "s") != 0)
-			fail_msg("--%s: a time is in seconds", row->key);
+		if (row->type == OPTION_TIME && strcmp(row->unit, row->bare ? row->bare : "s") != 0)
+			fail_msg("--%s: a time is in seconds, or in what a bare number is", row->key);
 		if (row->type == OPTION_ENUM && !row->names)
 			fail_msg("--%s has no names", row->key);
 		if ((row->flags & OPTION_WIRE) && !row->json)

@@ -214,7 +214,7 @@ static const struct {
 	{ "-n h -r null -m lat --null_loss 0.5", &bare, "--null_loss has no effect with -m lat: it applies to -m bw" },
 	{ "-n h -r null -m lat --seed 3", &bare, "--seed has no effect: nothing is drawn by lot" },
 	{ "-n h -r null --seed 3", &bare,
-	  "--seed has no effect: nothing is drawn by lot without --arrivals poisson, --null_loss" },
+	  "--seed has no effect: nothing is drawn by lot without --arrivals poisson, --null_loss, " },
 	{ "-n h -c UC --qp_timeout 3", &rdma, "--qp_timeout has no effect with -c UC: it applies to -c RC" },
 	{ "-n h -c UD --retry_count 3", &rdma, "--retry_count has no effect with -c UD: it applies to -c RC" },
 	{ "-n h -c UC --rnr_retry 3", &rdma, "--rnr_retry has no effect with -c UC" },

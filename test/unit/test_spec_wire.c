@@ -35,7 +35,9 @@ static void draw_number(const struct option_row *row, uint64_t *seed, char *ret,
 	const double value = row->min + (row->max - row->min) * part * part * part;
 	const char *const unit = row->type == OPTION_TIME ? "ns" : "";
 
-	if (row->names)
+	if (row->bare && row->type == OPTION_RATE)
+		snprintf(ret, size, "%lluk", (unsigned long long)value / 1000);
+	else if (row->names)
 		snprintf(ret, size, "%s", row->names[draw(seed) % 5]);
 	else if (row->type == OPTION_REAL)
 		snprintf(ret, size, "%.17g", value);

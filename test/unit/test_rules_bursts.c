@@ -1,0 +1,120 @@
+/* Checks what follows from the options of bursts, and how what does not go with them is refused. */
+#include "cli/cli.h"
+#include "spec/option.h"
+#include "words.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
+
+static const struct request_host bare = { .has_rdma = false };
+static const struct request_host rdma = { .has_rdma = true };
+
+static const struct {
+	const char *words, *expected; /* "key=value key=value" */
+} taken[] = {
+	{ "-n h --burst_profile sync_burst --burst_size 200",
+	  "tx_depth=200 post_batch=200 cq_mod=200 burst_pause=2ms events=off" },
+	{ "-n h --burst_profile sync-burst --burst_size 8 --sync-pause-ms 0.5",
+	  "tx_depth=128 post_batch=8 burst_pause=500us" },
+	{ "-n h --burst_profile sync_burst --burst_size 2000 -v send",
+	  "tx_depth=2000 rx_depth=2000 post_batch=1024 cq_mod=1024" },
+	{ "-n h -c TCP --burst_profile storage --burst_size 61 --rate_limit 25",
+	  "rate_limit=25G events=off tx_depth=128 post_batch=61" },
+	{ "-n h -c UDP --burst_profile training --burst_ms 1 --pause_min 5",
+	  "burst_ms=1ms pause_min=5ms pause_max=5ms" },
+	{ "-n h -r null --burst_profile training --burst_ms 1 --pause_max 500 --seed 7",
+	  "pause_min=0 pause_max=500ms seed=7" },
+	{ "-n h --burst_profile storage --burst_size 61 --rate_limit 10M --link_rate 400 --burst_count 5",
+	  "link_rate=400G rate_limit=10M" },
+};
+
+static void defaults_follow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(taken); i++) {
+		char text[256], value[OPTION_VALUE_MAX], *rest = text;
+		struct request request;
+		struct error err = { 0 };
+
+		if (parse_line(taken[i].words, &request, &err))
+			fail_msg("fabperf %s: %s", taken[i].words, err.text);
+		request.planning = true;
+		if (request_resolve(&request, &rdma, &err))
+			fail_msg("fabperf %s: %s", taken[i].words, err.text);
+		snprintf(text, sizeof(text), "%s", taken[i].expected);
+		for (char *item; (item = strsep(&rest, " "));) {
+			const char *wanted = strchr(item, '=') + 1;
+
+			item[wanted - item - 1] = '\0';
+			option_get(&request, option_find(item), value, sizeof(value));
+			assert_string_equal(value, wanted);
+		}
+	}
+}
+
+static const struct {
+	const char *words;
+	const struct request_host *host;
+	const char *sentence; /* its begin */
+} refused[] = {
+	{ "-n h -c TCP --burst_size 8", &bare,
+	  "--burst_size has no effect without --burst_profile: there are no bursts" },
+	{ "-n h -c TCP --sync_pause_ms 1", &bare, "--burst_pause has no effect without --burst_profile" },
+	{ "-n h -c TCP --burst_profile training --burst_ms 1 --burst_size 8", &bare,
+	  "--burst_size has no effect with --burst_profile training: it applies to --burst_profile storage or "
+	  "sync_burst" },
+	{ "-n h -c TCP --burst_profile storage --burst_size 8 --rate_limit 1 --pause_min 1", &bare,
+	  "--pause_min has no effect with --burst_profile storage: it applies to --burst_profile training" },
+	{ "-n h -c TCP --burst_profile sync_burst", &bare, "--burst_profile sync_burst needs --burst_size" },
+	{ "-n h -c TCP --burst_profile training", &bare, "--burst_profile training needs --burst_ms" },
+	{ "-n h -c TCP --burst_profile storage --burst_size 8", &bare, "--burst_profile storage needs --rate_limit" },
+	{ "-n h -c TCP --burst_profile training --burst_ms 1 --pause_min 5 --pause_max 4", &bare,
+	  "--pause_min 5ms is more than --pause_max 4ms" },
+	{ "-n h --burst_profile sync_burst --burst_size 200 -t 100", &rdma,
+	  "--burst_size 200 is more than -t 100: a burst does not wait for its own completions" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 -b", &bare,
+	  "-b on does not go with --burst_profile sync_burst" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 -i 5", &bare,
+	  "-i 5 does not go with --burst_profile sync_burst: bursts are counted by --burst_count" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 -D 5 --burst_count 5", &bare,
+	  "-D and --burst_count exclude each other: a test ends by time or by count" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --rate 1G", &bare,
+	  "--rate 1G does not go with --burst_profile sync_burst" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --link_rate 0.0000001", &bare, "--link_rate" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 -m lat", &bare,
+	  "--burst_profile has no effect with -m lat" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --seed 3", &bare, "--seed has no effect" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8", &bare,
+	  "--burst_profile sync_burst is planned ('fabperf plan') but not run yet" },
+};
+
+static void bad_combinations_get_their_sentence(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(refused); i++) {
+		struct request request;
+		struct error err = { 0 };
+
+		if (parse_line(refused[i].words, &request, &err) == 0 &&
+		    request_resolve(&request, refused[i].host, &err) != -EINVAL)
+			fail_msg("fabperf %s: taken", refused[i].words);
+		if (strncmp(err.text, refused[i].sentence, strlen(refused[i].sentence)) != 0)
+			fail_msg("fabperf %s: %s", refused[i].words, err.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_follow),
+		cmocka_unit_test(bad_combinations_get_their_sentence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
