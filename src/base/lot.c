@@ -15,8 +15,13 @@ void lot_init(struct lot *lot, uint64_t seed, uint64_t stream)
 	lot->state = mix(mix(seed) + stream);
 }
 
-double lot_exponential(struct lot *lot)
+double lot_uniform(struct lot *lot)
 {
 	lot->state += 0x9e3779b97f4a7c15u;
-	return -log((double)((mix(lot->state) >> 11) + 1) * 0x1p-53);
+	return (double)((mix(lot->state) >> 11) + 1) * 0x1p-53;
+}
+
+double lot_exponential(struct lot *lot)
+{
+	return -log(lot_uniform(lot));
 }

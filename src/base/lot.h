@@ -10,7 +10,8 @@ struct lot {
 };
 
 void lot_init(struct lot *lot, uint64_t seed, uint64_t stream);
-/* Exponential with mean 1: -ln(u) of u = (draw / 2^11 + 1) / 2^53, 0 < u <= 1. */
+double lot_uniform(struct lot *lot); /* (draw / 2^11 + 1) / 2^53: 0 < u <= 1 */
+/* Exponential with mean 1: -ln of a uniform one. */
 double lot_exponential(struct lot *lot);
 
 #endif

@@ -1,0 +1,119 @@
+/* Closed forms of bursts into one queue: lengths, rates, peak, loss, knee, drain and overlap. */
+#include "model/burst.h"
+
+#include <math.h>
+
+/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 bytes; an RDMA write's first packet has 16 more. */
+#define PACKET_OVERHEAD 82
+
+double link_payload(double link, uint32_t mtu)
+{
+	return link * mtu / (mtu + PACKET_OVERHEAD);
+}
+
+double burst_length(const struct burst *burst)
+{
+	return burst->bytes / burst->rate;
+}
+
+double burst_net(const struct burst *burst)
+{
+	return burst->senders * burst->rate - burst->drain;
+}
+
+bool burst_overloads(const struct burst *burst)
+{
+	return burst->cycle > 0 && burst->senders * burst->bytes > burst->drain * burst->cycle * (1 + 1e-9);
+}
+
+double burst_fill(const struct burst *burst)
+{
+	if (isfinite(burst->limit) && burst_unlimited(burst) >= burst->limit && burst_net(burst) > 0)
+		return burst->limit / burst_net(burst);
+	if (burst_overloads(burst))
+		return burst->limit / (burst->senders * burst->bytes / burst->cycle - burst->drain);
+	return INFINITY;
+}
+
+/* All that arrives, less what drains from the first start to the last end. */
+double burst_unlimited(const struct burst *burst)
+{
+	const double queued = burst->senders * burst->bytes - burst->drain * (burst_length(burst) + burst->skew);
+
+	return fmax(queued, 0);
+}
+
+double burst_peak(const struct burst *burst)
+{
+	return burst_overloads(burst) ? burst->limit : fmin(burst_unlimited(burst), burst->limit);
+}
+
+/* What a single burst loses; in cycles shorter than the drain, what each loses in the long run. */
+double burst_drop(const struct burst *burst)
+{
+	const double once = fmax(burst_unlimited(burst) - burst->limit, 0);
+	const double left = burst->senders * burst->bytes - burst->drain * burst->cycle;
+
+	return burst->cycle > 0 && isfinite(burst->limit) ? fmax(once, left) : once;
+}
+
+/* N * S - C * (S / R + w) = L, solved for S; in cycles no more than drains in one. */
+double burst_knee(const struct burst *burst)
+{
+	const double net = burst->senders - burst->drain / burst->rate;
+	const double once = net > 0 ? (burst->limit + burst->drain * burst->skew) / net : INFINITY;
+	const double lasting = burst->drain * burst->cycle / burst->senders;
+
+	return burst->cycle > 0 && isfinite(burst->limit) ? fmin(once, lasting) : once;
+}
+
+double burst_limit(const struct burst *burst)
+{
+	return burst_unlimited(burst);
+}
+
+double burst_empty(const struct burst *burst)
+{
+	return burst_peak(burst) / burst->drain;
+}
+
+/* Sender i is active from i * w / (N - 1) for T: at least m from the m-th start to the m-th last end. */
+double burst_overlap(const struct burst *burst, uint32_t senders)
+{
+	const double n = burst->senders, m = senders;
+
+	if (senders > burst->senders)
+		return 0;
+	if (burst->senders < 2)
+		return burst_length(burst);
+	return fmax(burst_length(burst) + burst->skew * (n - 2 * m + 1) / (n - 1), 0);
+}
+
+double burst_sender_average(const struct burst *burst)
+{
+	return burst->cycle > 0 ? fmin(burst->bytes / burst->cycle, burst->rate) : 0;
+}
+
+double burst_receiver_average(const struct burst *burst)
+{
+	if (burst->cycle <= 0)
+		return 0;
+	return fmin((burst->senders * burst->bytes - burst_drop(burst)) / burst->cycle, burst->drain);
+}
+
+bool burst_is_exact(const struct burst *burst)
+{
+	if (burst->skew <= 0 || burst->senders < 2)
+		return true;
+	return burst->rate >= burst->drain && burst->skew / (burst->senders - 1) <= burst_length(burst);
+}
+
+double burst_in_flight(uint32_t senders, uint64_t queue_pairs, uint64_t outstanding, double message)
+{
+	return senders * (double)queue_pairs * (double)outstanding * message;
+}
+
+double message_loss(double p, double message, double packet)
+{
+	return 1 - pow(1 - p, ceil(message / packet));
+}
