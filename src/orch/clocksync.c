@@ -1,4 +1,4 @@
-/* Measures another rank's clock offset from the fastest of some ping-pongs; the error is at most half its round trip. */
+/* Measures another rank's clock offset: what all ping-pongs together allow, which is at most the fastest one's round trip. */
 #include "orch/clocksync.h"
 
 #include "orch/comm.h"
@@ -23,10 +23,42 @@ int clocksync_judge(const struct ping *ping, struct clock_offset *ret)
 	return 0;
 }
 
+/*
+ * What all ping-pongs so far allow: the true offset is above each one's least and below each one's most. It may have
+ * drifted since, by as much as any clock does.
+ */
+struct allowed {
+	int64_t low, high, at_ns;
+};
+
+/* Whether it was narrowed. -EPROTO: this ping-pong contradicts those before. */
+static int narrow(struct allowed *allowed, const struct ping *ping)
+{
+	const int64_t drift = (ping->t4 - allowed->at_ns) / (1000000 / CLOCK_DRIFT_PPM) + 1;
+	const int64_t low = ping->t3 - ping->t4, high = ping->t2 - ping->t1;
+	const int64_t before = allowed->high - allowed->low;
+
+	allowed->low -= drift;
+	allowed->high += drift;
+	allowed->at_ns = ping->t4;
+	if (low > allowed->high || high < allowed->low)
+		return -EPROTO;
+	allowed->low = low > allowed->low ? low : allowed->low;
+	allowed->high = high < allowed->high ? high : allowed->high;
+	return allowed->high - allowed->low < before;
+}
+
+static int jumps(const struct comm *comm, unsigned rank, struct error *err)
+{
+	return error_set(err, -EPROTO, "the clock of host '%s' jumps: its answers to pings contradict each other",
+			 comm->names ? comm->names[rank] : comm->peer_name);
+}
+
 int clocksync_measure(struct comm *comm, unsigned rank, unsigned rounds, struct clock_offset *ret, int64_t deadline_ns,
 		      struct error *err)
 {
-	struct clock_offset best = { .error_ns = INT64_MAX }, now;
+	struct allowed allowed = { 0 };
+	struct clock_offset one;
 	unsigned done, since = 0;
 	struct ping ping;
 	int rc;
@@ -36,14 +68,19 @@ int clocksync_measure(struct comm *comm, unsigned rank, unsigned rounds, struct 
 		rc = comm_ping(comm, rank, &ping, deadline_ns, err);
 		if (rc < 0)
 			return rc;
-		if (clocksync_judge(&ping, &now) < 0)
+		if (clocksync_judge(&ping, &one) < 0)
 			return error_set(err, -EPROTO, "host '%s' stamps its answers to pings with impossible times",
-					 comm->peer_name);
-		since = now.error_ns < best.error_ns ? 0 : since + 1;
-		if (!since)
-			best = now;
+					 comm->names ? comm->names[rank] : comm->peer_name);
+		if (!done)
+			allowed = (struct allowed){ ping.t3 - ping.t4, ping.t2 - ping.t1, ping.t4 };
+		rc = done ? narrow(&allowed, &ping) : 1;
+		if (rc < 0)
+			return jumps(comm, rank, err);
+		since = rc ? 0 : since + 1;
 	}
-	best.rounds = done;
-	*ret = best;
+	*ret = (struct clock_offset){ .offset_ns = allowed.low + (allowed.high - allowed.low) / 2,
+				      .error_ns = (allowed.high - allowed.low + 1) / 2,
+				      .at_ns = allowed.at_ns,
+				      .rounds = done };
 	return 0;
 }

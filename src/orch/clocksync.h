@@ -10,11 +10,12 @@ struct comm;
 struct ping;
 
 #define CLOCKSYNC_ROUNDS  64u /* ping-pongs by default */
-#define CLOCKSYNC_PATIENT 20u /* ends when that many in a row did not lower the best round trip */
+#define CLOCKSYNC_PATIENT 20u /* ends when that many in a row told nothing new */
+#define CLOCK_DRIFT_PPM   200 /* no two clocks drift apart faster: crystals are good to some tens of ppm */
 
 struct clock_offset {
 	int64_t offset_ns; /* their clock minus ours */
-	int64_t error_ns; /* the true offset lies within offset_ns +- error_ns: half of the best round trip */
+	int64_t error_ns; /* the true offset lies within offset_ns +- error_ns: at most half of the best round trip, and a little drift */
 	int64_t at_ns; /* when, on our clock */
 	unsigned rounds; /* ping-pongs taken */
 };

@@ -17,6 +17,23 @@ static void begins(const struct many *many, enum many_step step)
 		conf->step(conf->context, step);
 }
 
+/* A rank's clock at the first and the last time that it was measured. */
+static void describe_clock(const struct clockfit *fit, struct part_clock *ret)
+{
+	const unsigned at[] = { fit->points == CLOCKFIT_POINTS ? fit->next : 0,
+				(fit->next + CLOCKFIT_POINTS - 1) % CLOCKFIT_POINTS };
+	struct clock_reading reading;
+
+	*ret = (struct part_clock){ 0 };
+	for (unsigned i = 0; fit->points && i < 2; i++) {
+		clockfit_at(fit, fit->point[at[i]].at_ns, &reading);
+		ret->offset_ns[i] = reading.offset_ns;
+		ret->error_ns[i] = reading.bound_ns;
+		ret->u95_ns[i] = reading.u95_ns;
+		ret->at_ns[i] = fit->point[at[i]].at_ns;
+	}
+}
+
 /* Rank 0: everybody's part goes out as it is, and the clocks that only this rank knows. */
 static int hand_out(const struct many *many, const struct buf *all, struct error *err)
 {
@@ -27,13 +44,12 @@ static int hand_out(const struct many *many, const struct buf *all, struct error
 	for (unsigned i = 0; rc == 0 && i < many->comm->size; i++)
 		rc = conf->part(conf->context, i, &all[i], err);
 	for (unsigned i = 0; i < many->comm->size; i++) {
-		const struct clock_offset *before = &many->before_it[i], *after = &many->after_it[i];
-		const struct part_clock clock = { .offset_ns = { before->offset_ns, after->offset_ns },
-						  .error_ns = { before->error_ns, after->error_ns },
-						  .at_ns = { before->at_ns, after->at_ns } };
+		struct part_clock clock;
 
+		describe_clock(&many->clocks.fit[i], &clock);
 		part_clock_pack(&clock, &clocks);
 	}
+	part_closure_pack(&many->clocks.closure, &clocks);
 	if (rc == 0)
 		rc = conf->part(conf->context, many->comm->size, &clocks, err);
 	buf_release(&clocks);
@@ -105,10 +121,7 @@ static int make(struct many *many, struct error *err)
 	gethostname(many->mine.host, sizeof(many->mine.host) - 1);
 	memcpy(many->mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	many->mine.clock_error_ns = -1;
-	many->before_it = calloc(many->comm->size, sizeof(*many->before_it));
-	many->after_it = calloc(many->comm->size, sizeof(*many->after_it));
-	if (!many->before_it || !many->after_it)
-		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
+	clocks_init(&many->clocks, many->comm->size, &mine);
 	if (plan->hosts != many->comm->size)
 		rc = error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
 	if (rc == 0 && !mine.code)
@@ -133,8 +146,7 @@ int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)
 	share_close(&many->share);
 	share_release(&many->share);
 	free(many->here);
-	free(many->before_it);
-	free(many->after_it);
+	clocks_release(&many->clocks);
 	free(many);
 	return rc;
 }

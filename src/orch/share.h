@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "engine/engine.h"
-#include "orch/clocksync.h"
+#include "orch/clocks.h"
 #include "orch/comm.h"
 #include "orch/many.h"
 #include "orch/run.h"
@@ -76,8 +76,7 @@ struct many {
 	struct share share;
 	struct attendance *here; /* by rank */
 	unsigned before, threads; /* workers of ranks before this one on its machine, and of all there */
-	struct clock_offset *before_it, *after_it; /* of all ranks' clocks; after the traffic at rank 0 only */
-	int64_t rtt_ns; /* the slowest */
+	struct clocks clocks; /* measured before the traffic and after it */
 	struct rank_result mine; /* what is the same in all results of this rank */
 	bool interrupted, stuck;
 };

@@ -22,55 +22,31 @@ struct watch {
 	int64_t moved_ns;
 };
 
-/* Rank 0: the offset of each other rank's clock. */
-static int sync_all(struct many *many, struct clock_offset *ret, struct error *err)
-{
-	int rc = 0;
-
-	for (unsigned i = 1; rc == 0 && many->comm->rank == 0 && i < many->comm->size; i++) {
-		rc = clocksync_measure(many->comm, i, 0, &ret[i], many_deadline(many), err);
-		if (rc == 0 && 2 * ret[i].error_ns > many->rtt_ns)
-			many->rtt_ns = 2 * ret[i].error_ns;
-	}
-	return rc;
-}
-
-/* One message for all: the instant on rank 0's clock, whether there is a phase at all, and everybody's clock. */
+/* One message for all: the instant on rank 0's clock, and whether there is a phase at all. */
 static void pack_start(const struct many *many, int64_t start_ns, struct buf *to)
 {
 	buf_put_u8(to, !many->interrupted);
 	buf_put_u64(to, (uint64_t)start_ns);
-	buf_put_u64(to, (uint64_t)many->rtt_ns);
-	for (unsigned i = 0; i < many->comm->size; i++) {
-		buf_put_u64(to, (uint64_t)many->before_it[i].offset_ns);
-		buf_put_u64(to, (uint64_t)many->before_it[i].error_ns);
-	}
 }
 
 static int unpack_start(struct many *many, int64_t *start_ns, const struct buf *data, struct error *err)
 {
 	const int64_t now = clock_now(many->conf->clock);
+	int64_t here = clocks_root(&many->clocks, many->comm->rank, now);
 	struct cursor from;
-	uint64_t start;
 
 	cursor_init(&from, data->data, data->len);
 	many->interrupted |= cursor_u8(&from) == 0;
-	start = cursor_u64(&from);
-	many->rtt_ns = (int64_t)cursor_u64(&from);
-	for (unsigned i = 0; i < many->comm->size; i++) {
-		many->before_it[i].offset_ns = (int64_t)cursor_u64(&from);
-		many->before_it[i].error_ns = (int64_t)cursor_u64(&from);
-	}
-	*start_ns = (int64_t)(start + (uint64_t)many->before_it[many->comm->rank].offset_ns);
-	if (from.failed || *start_ns < now - START_NEAR_NS || *start_ns > now + START_NEAR_NS || many->rtt_ns < 0 ||
-	    many->rtt_ns > START_NEAR_NS)
+	*start_ns = (int64_t)cursor_u64(&from);
+	if (from.failed || *start_ns < here - START_NEAR_NS || *start_ns > here + START_NEAR_NS)
 		return error_set(err, -EPROTO, "the start message of rank 0 cannot be right");
+	*start_ns = clocks_own(&many->clocks, many->comm->rank, *start_ns);
 	return 0;
 }
 
 static int agree_start(struct many *many, int64_t *ret, struct error *err)
 {
-	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->rtt_ns;
+	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
 	struct buf data = BUF_INIT;
 	int rc;
 
@@ -281,7 +257,7 @@ static void begin(struct watch *w, bool measure)
 	atomic_store(&share->control.command, FLOW_RUN);
 	atomic_store(&share->control.expected, 0);
 	atomic_store(&share->control.arrived, 0);
-	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->rtt_ns : 0;
+	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->clocks.rtt_ns : 0;
 }
 
 static int run_phase(struct many *many, bool measure, struct error *err)
@@ -320,8 +296,10 @@ static bool warmup_apart(const struct plan *plan, unsigned point)
 int share_traffic(struct many *many, struct error *err)
 {
 	const struct error none = { 0 };
-	int rc = sync_all(many, many->before_it, err);
+	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 
+	if (rc == 0)
+		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
 	if (rc == 0 && warmup_apart(many->conf->plan, many->conf->point)) {
 		rc = run_phase(many, false, err);
 		if (rc == 0)
@@ -331,5 +309,5 @@ int share_traffic(struct many *many, struct error *err)
 		rc = run_phase(many, true, err);
 	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
 		rc = comm_agree(many->comm, &none, many_deadline(many), err);
-	return rc == 0 ? sync_all(many, many->after_it, err) : rc;
+	return rc == 0 ? clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err) : rc;
 }

@@ -81,6 +81,7 @@ int outcome_add_clocks(struct outcome *outcome, const struct buf *clocks, struct
 	cursor_init(&from, clocks->data, clocks->len);
 	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
 		part_clock_unpack(&outcome->clock[i], &from);
+	part_closure_unpack(&outcome->closure, &from);
 	return from.failed || from.left ? error_set(err, -EPROTO, "the clocks of the ranks cannot be read") : 0;
 }
 
@@ -127,6 +128,27 @@ int outcome_complete(struct outcome *outcome, struct error *err)
 	return 0;
 }
 
+/* The offset as the window began, and what it gained until its end. */
+static void set_clock(const struct part_clock *clock, struct rank_result *ret)
+{
+	int64_t begin = INT64_MAX, end = INT64_MIN;
+
+	ret->clock_offset_ns = clock->offset_ns[0];
+	ret->clock_error_ns = clock->error_ns[0];
+	for (uint32_t i = 0; i < ret->workers; i++) {
+		const struct worker_result *worker = &ret->worker[i];
+
+		if (!worker_has_window(worker))
+			continue;
+		begin = worker->begin_ns < begin ? worker->begin_ns : begin;
+		end = worker->end_ns > end ? worker->end_ns : end;
+	}
+	if (end < begin)
+		return;
+	ret->clock_offset_ns = part_clock_at(clock, begin);
+	ret->clock_gain_ns = part_clock_at(clock, end) - ret->clock_offset_ns;
+}
+
 static int unpack(const struct outcome *outcome, const struct outcome_end *end, struct rank_result *ret,
 		  struct error *err)
 {
@@ -135,8 +157,7 @@ static int unpack(const struct outcome *outcome, const struct outcome_end *end, 
 	if (rank_result_unpack(ret, &from) < 0 || ret->active != end->active)
 		return error_set(err, -EPROTO, "a result of host '%s' cannot be read",
 				 outcome->plan->host[end->rank].name);
-	ret->clock_offset_ns = outcome->clock[end->rank].offset_ns[0];
-	ret->clock_error_ns = end->rank ? outcome->clock[end->rank].error_ns[0] : 0;
+	set_clock(&outcome->clock[end->rank], ret);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct outcome {
 	struct buf *part; /* by rank, as they came */
 	struct part_head *head; /* by rank; host empty: no part */
 	struct part_clock *clock; /* by rank */
+	struct closure closure;
 	double *figure; /* by connection, as plan_next() gives them: Gb/s, or us in the median; NAN: it failed */
 	struct outcome_test *test; /* by test */
 	struct result scratch; /* while one is looked at: too large for a stack */
@@ -55,9 +56,12 @@ int outcome_judge(struct outcome *outcome, struct error *err);
 /* One result: failed where no message completed, missed where a threshold is. */
 void outcome_judge_result(struct result *result);
 
-/* Spread of the windows' begins and ends over all ranks, on rank 0's clock, and the largest error of a rank's clock, s. */
+/*
+ * Spread of the windows' begins and ends over all workers of all ranks, on rank 0's clock; the largest bound of a rank's clock's
+ * error, and what holds in 95 of 100 cases; s.
+ */
 struct outcome_skew {
-	double begin, end, clock_error;
+	double begin, end, clock_error, clock_u95;
 };
 bool outcome_skew(const struct outcome *outcome, struct outcome_skew *ret);
 

@@ -79,6 +79,14 @@ static void add_loss(struct outcome_test *test, const struct result *result)
 	}
 }
 
+static void add_instant(int64_t span[2], int64_t at_ns)
+{
+	if (!span[0] || at_ns < span[0])
+		span[0] = at_ns;
+	if (!span[1] || at_ns > span[1])
+		span[1] = at_ns;
+}
+
 static void add_windows(struct outcome *outcome, const struct result *result)
 {
 	for (uint32_t i = 0; i < result->ranks; i++) {
@@ -86,14 +94,10 @@ static void add_windows(struct outcome *outcome, const struct result *result)
 
 		if (!rank_window(result, &result->rank[i], &window))
 			continue;
-		if (!outcome->begin_ns[0] || window.begin_ns < outcome->begin_ns[0])
-			outcome->begin_ns[0] = window.begin_ns;
-		if (!outcome->begin_ns[1] || window.begin_ns > outcome->begin_ns[1])
-			outcome->begin_ns[1] = window.begin_ns;
-		if (!outcome->end_ns[0] || window.end_ns < outcome->end_ns[0])
-			outcome->end_ns[0] = window.end_ns;
-		if (!outcome->end_ns[1] || window.end_ns > outcome->end_ns[1])
-			outcome->end_ns[1] = window.end_ns;
+		add_instant(outcome->begin_ns, window.begin_ns);
+		add_instant(outcome->begin_ns, window.begin_ns + llround(window.begin_skew * 1e9));
+		add_instant(outcome->end_ns, window.end_ns - llround(window.end_skew * 1e9));
+		add_instant(outcome->end_ns, window.end_ns);
 	}
 }
 
@@ -157,12 +161,19 @@ int outcome_judge(struct outcome *outcome, struct error *err)
 
 bool outcome_skew(const struct outcome *outcome, struct outcome_skew *ret)
 {
-	int64_t error = 0;
+	int64_t error = 0, u95 = 0;
 
-	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
-		error = outcome->clock[i].error_ns[0] > error ? outcome->clock[i].error_ns[0] : error;
+	for (uint32_t i = 0; i < outcome->plan->hosts; i++) {
+		const struct part_clock *clock = &outcome->clock[i];
+
+		for (unsigned k = 0; k < 2; k++) {
+			error = clock->error_ns[k] > error ? clock->error_ns[k] : error;
+			u95 = clock->u95_ns[k] > u95 ? clock->u95_ns[k] : u95;
+		}
+	}
 	*ret = (struct outcome_skew){ .begin = (double)(outcome->begin_ns[1] - outcome->begin_ns[0]) / 1e9,
 				      .end = (double)(outcome->end_ns[1] - outcome->end_ns[0]) / 1e9,
-				      .clock_error = (double)error / 1e9 };
+				      .clock_error = (double)error / 1e9,
+				      .clock_u95 = (double)u95 / 1e9 };
 	return outcome->measured && outcome->begin_ns[0];
 }

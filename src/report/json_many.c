@@ -113,6 +113,22 @@ static json_t *test(const struct outcome *outcome, uint32_t i)
 	return object;
 }
 
+static json_t *closure(const struct closure *closure)
+{
+	json_t *object = json_object();
+
+	if (!closure->pairs) {
+		json_decref(object);
+		return json_null();
+	}
+	tree_put(&object, "pairs", tree_count(closure->pairs));
+	tree_put(&object, "medianUsec", tree_real((double)closure->median_ns / 1e3));
+	tree_put(&object, "p95Usec", tree_real((double)closure->p95_ns / 1e3));
+	tree_put(&object, "maxUsec", tree_real((double)closure->max_ns / 1e3));
+	tree_put(&object, "outsideBounds", tree_count(closure->outside));
+	return object;
+}
+
 static json_t *skew(const struct outcome *outcome)
 {
 	json_t *object = json_object();
@@ -125,6 +141,8 @@ static json_t *skew(const struct outcome *outcome)
 	tree_put(&object, "beginSkewUsec", tree_real(skew.begin * 1e6));
 	tree_put(&object, "endSkewUsec", tree_real(skew.end * 1e6));
 	tree_put(&object, "clockErrorUsec", tree_real(skew.clock_error * 1e6));
+	tree_put(&object, "clockU95Usec", tree_real(skew.clock_u95 * 1e6));
+	tree_put(&object, "clockClosure", closure(&outcome->closure));
 	return object;
 }
 
@@ -173,8 +191,10 @@ static json_t *rank(const struct outcome *outcome, uint32_t i)
 	tree_put(&object, "coresShared", measured ? json_boolean(head->cores_shared) : json_null());
 	tree_put(&object, "clockOffsetNsec", measured ? json_integer(clock->offset_ns[0]) : json_null());
 	tree_put(&object, "clockErrorNsec", measured ? json_integer(clock->error_ns[0]) : json_null());
+	tree_put(&object, "clockU95Nsec", measured ? json_integer(clock->u95_ns[0]) : json_null());
 	tree_put(&object, "clockOffsetAfterNsec", measured ? json_integer(clock->offset_ns[1]) : json_null());
 	tree_put(&object, "clockErrorAfterNsec", measured ? json_integer(clock->error_ns[1]) : json_null());
+	tree_put(&object, "clockU95AfterNsec", measured ? json_integer(clock->u95_ns[1]) : json_null());
 	tree_put(&object, "clockDriftPpm", measured && i ? tree_real(drift(clock)) : json_null());
 	tree_put(&object, "clockDriftErrorPpm", measured && i ? tree_real(drift_error(clock)) : json_null());
 	return object;

@@ -193,24 +193,42 @@ static void remark(const struct page *page, const struct outcome *outcome, const
 			  apart);
 }
 
+/* Pairs of ranks checked what rank 0 knows of the clocks. */
+static void checked(const struct page *page, const struct closure *closure)
+{
+	if (closure->pairs)
+		page_line(page, TONE_PLAIN,
+			  "Clocks checked between %u pairs: off by %.4g us at most, %.4g us in the median",
+			  closure->pairs, (double)closure->max_ns / 1e3, (double)closure->median_ns / 1e3);
+	if (closure->outside)
+		page_line(page, TONE_BAD, "! %u of them are off by more than the clocks' bounds: a clock jumps",
+			  closure->outside);
+}
+
+static void windows(const struct page *page, const struct outcome *outcome)
+{
+	char begin[UNITS_TEXT], end[UNITS_TEXT];
+	struct outcome_skew skew;
+
+	if (!outcome_skew(outcome, &skew))
+		return;
+	remark(page, outcome, &skew);
+	page_line(page, TONE_PLAIN,
+		  "All windows began within %s us and ended within %s us (clocks +- %.4g us); set-up %.4g s",
+		  units_format_figure(skew.begin * 1e6, begin), units_format_figure(skew.end * 1e6, end),
+		  skew.clock_u95 * 1e6, outcome->setup_seconds);
+	checked(page, &outcome->closure);
+}
+
 static void ranks(const struct page *page, const struct outcome *outcome)
 {
-	struct outcome_skew skew;
-	char begin[UNITS_TEXT], end[UNITS_TEXT];
-
-	if (outcome_skew(outcome, &skew)) {
-		remark(page, outcome, &skew);
-		page_line(page, TONE_PLAIN,
-			  "All windows began within %s us and ended within %s us (clocks +- %.4g us); set-up %.4g s",
-			  units_format_figure(skew.begin * 1e6, begin), units_format_figure(skew.end * 1e6, end),
-			  skew.clock_error * 1e6, outcome->setup_seconds);
-	}
+	windows(page, outcome);
 	for (uint32_t i = 0; i < outcome->plan->hosts && outcome->plan->hosts <= MATRIX_MAX; i++) {
 		const struct part_clock *clock = &outcome->clock[i];
 
 		page_condition(page, outcome->plan->host[i].name, "%s%s, clock %+.6f ms +- %.4g us",
 			       outcome->head[i].host, outcome->head[i].cores_shared ? ", cores shared" : "",
-			       (double)clock->offset_ns[0] / 1e6, (double)clock->error_ns[0] / 1e3);
+			       (double)clock->offset_ns[0] / 1e6, (double)clock->u95_ns[0] / 1e3);
 	}
 }
 

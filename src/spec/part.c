@@ -4,6 +4,7 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <math.h>
 
 void part_head_pack(const struct part_head *head, struct buf *to)
 {
@@ -54,6 +55,7 @@ void part_clock_pack(const struct part_clock *clock, struct buf *to)
 	for (unsigned i = 0; i < 2; i++) {
 		buf_put_u64(to, (uint64_t)clock->offset_ns[i]);
 		buf_put_u64(to, (uint64_t)clock->error_ns[i]);
+		buf_put_u64(to, (uint64_t)clock->u95_ns[i]);
 		buf_put_u64(to, (uint64_t)clock->at_ns[i]);
 	}
 }
@@ -63,7 +65,36 @@ int part_clock_unpack(struct part_clock *ret, struct cursor *from)
 	for (unsigned i = 0; i < 2; i++) {
 		ret->offset_ns[i] = (int64_t)cursor_u64(from);
 		ret->error_ns[i] = (int64_t)cursor_u64(from);
+		ret->u95_ns[i] = (int64_t)cursor_u64(from);
 		ret->at_ns[i] = (int64_t)cursor_u64(from);
 	}
+	return from->failed;
+}
+
+int64_t part_clock_at(const struct part_clock *clock, int64_t own_ns)
+{
+	const double between = (double)(clock->at_ns[1] - clock->at_ns[0]);
+	const double passed = (double)(own_ns - clock->offset_ns[0] - clock->at_ns[0]);
+	const double gained = (double)(clock->offset_ns[1] - clock->offset_ns[0]);
+
+	return between > 0 ? clock->offset_ns[0] + llround(gained * (passed / between)) : clock->offset_ns[0];
+}
+
+void part_closure_pack(const struct closure *closure, struct buf *to)
+{
+	buf_put_u32(to, closure->pairs);
+	buf_put_u32(to, closure->outside);
+	buf_put_u64(to, (uint64_t)closure->median_ns);
+	buf_put_u64(to, (uint64_t)closure->p95_ns);
+	buf_put_u64(to, (uint64_t)closure->max_ns);
+}
+
+int part_closure_unpack(struct closure *ret, struct cursor *from)
+{
+	ret->pairs = cursor_u32(from);
+	ret->outside = cursor_u32(from);
+	ret->median_ns = (int64_t)cursor_u64(from);
+	ret->p95_ns = (int64_t)cursor_u64(from);
+	ret->max_ns = (int64_t)cursor_u64(from);
 	return from->failed;
 }

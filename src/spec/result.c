@@ -187,7 +187,7 @@ bool rank_window(const struct result *result, const struct rank_result *rank, st
 	ret->edge_bracket = (double)bracket / 1e9;
 	ret->seconds = seconds / windows;
 	ret->begin_ns = begin.first - rank->clock_offset_ns;
-	ret->end_ns = end.last - rank->clock_offset_ns;
+	ret->end_ns = end.last - rank->clock_offset_ns - rank->clock_gain_ns;
 	return true;
 }
 

@@ -118,6 +118,7 @@ struct rank_result {
 	char version[32];
 	bool active; /* sends (requests); else it answers. With two directions: sends in the first (result_direction) */
 	int64_t clock_offset_ns; /* this rank's clock minus rank 0's */
+	int64_t clock_gain_ns; /* by which that has grown at the end of the window, where it was measured again */
 	int64_t clock_error_ns; /* half of the best round trip: bound of the offset's error; -1 = not measured */
 	uint64_t rss_bytes; /* highest resident memory, data buffers included */
 	uint64_t buffer_bytes; /* data buffers */

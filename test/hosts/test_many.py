@@ -31,10 +31,17 @@ def test_two_tests_at_once(hosts):
     check_counts(mesh, lossless=True)
     check_counts(incast, lossless=False)
     assert [rank['machineName'] for rank in document['ranks']] == ['node1', 'node2', 'node3', 'node4']
+    offsets = []
     for number, rank in enumerate(document['ranks']):
         for when in ('', 'After'):
             off = abs(rank[f'clockOffset{when}Nsec'] - number * 1000 * 10**9)
-            assert off <= rank[f'clockError{when}Nsec'], rank
+            assert off <= rank[f'clockU95{when}Nsec'] <= rank[f'clockError{when}Nsec'], rank
+            assert off == 0 or number, rank
+            offsets.append(off)
+    assert min(offsets[2:]) < 50000  # at least one of them where the machine was not busy
+    window = document['aggregatedResults']['commonWindow']
+    assert window['clockClosure']['pairs'] == 3 and window['clockClosure']['outsideBounds'] == 0, window
+    assert window['beginSkewUsec'] > 0 and window['endSkewUsec'] > 0, window
 
 
 def test_hosts_that_cannot_take_part_are_all_named(hosts, tmp_path):
