@@ -177,10 +177,21 @@ static double drift(const struct part_clock *clock)
 	return between > 0 ? (double)(clock->offset_ns[1] - clock->offset_ns[0]) / between * 1e6 : (double)NAN;
 }
 
+static void put_clock(json_t **object, const struct part_clock *clock, bool measured, bool other)
+{
+	tree_put(object, "clockOffsetNsec", measured ? json_integer(clock->offset_ns[0]) : json_null());
+	tree_put(object, "clockErrorNsec", measured ? json_integer(clock->error_ns[0]) : json_null());
+	tree_put(object, "clockU95Nsec", measured ? json_integer(clock->u95_ns[0]) : json_null());
+	tree_put(object, "clockOffsetAfterNsec", measured ? json_integer(clock->offset_ns[1]) : json_null());
+	tree_put(object, "clockErrorAfterNsec", measured ? json_integer(clock->error_ns[1]) : json_null());
+	tree_put(object, "clockU95AfterNsec", measured ? json_integer(clock->u95_ns[1]) : json_null());
+	tree_put(object, "clockDriftPpm", measured && other ? tree_real(drift(clock)) : json_null());
+	tree_put(object, "clockDriftErrorPpm", measured && other ? tree_real(drift_error(clock)) : json_null());
+}
+
 static json_t *rank(const struct outcome *outcome, uint32_t i)
 {
 	const struct part_head *head = &outcome->head[i];
-	const struct part_clock *clock = &outcome->clock[i];
 	const bool measured = outcome->measured;
 	json_t *object = json_object();
 
@@ -189,14 +200,7 @@ static json_t *rank(const struct outcome *outcome, uint32_t i)
 	tree_put(&object, "version", tree_text_or_null(head->version));
 	tree_put(&object, "residentBytes", head->rss_bytes ? tree_count(head->rss_bytes) : json_null());
 	tree_put(&object, "coresShared", measured ? json_boolean(head->cores_shared) : json_null());
-	tree_put(&object, "clockOffsetNsec", measured ? json_integer(clock->offset_ns[0]) : json_null());
-	tree_put(&object, "clockErrorNsec", measured ? json_integer(clock->error_ns[0]) : json_null());
-	tree_put(&object, "clockU95Nsec", measured ? json_integer(clock->u95_ns[0]) : json_null());
-	tree_put(&object, "clockOffsetAfterNsec", measured ? json_integer(clock->offset_ns[1]) : json_null());
-	tree_put(&object, "clockErrorAfterNsec", measured ? json_integer(clock->error_ns[1]) : json_null());
-	tree_put(&object, "clockU95AfterNsec", measured ? json_integer(clock->u95_ns[1]) : json_null());
-	tree_put(&object, "clockDriftPpm", measured && i ? tree_real(drift(clock)) : json_null());
-	tree_put(&object, "clockDriftErrorPpm", measured && i ? tree_real(drift_error(clock)) : json_null());
+	put_clock(&object, &outcome->clock[i], measured, i > 0);
 	return object;
 }
 
