@@ -58,6 +58,7 @@ struct caps {
 	bool in_turn; /* one side's addresses answer the other's: ep_offer comes before its ep_addr */
 	const char *device; /* whose place counts for memory near it; NULL: none */
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
+	bool shows; /* messages do not lie in the order of the slots: poll hands each to port->look */
 };
 
 /* One endpoint (QP, socket). A driver embeds it at the head of its own struct. */
@@ -72,6 +73,8 @@ struct port {
 	struct error err; /* why post or poll returned a negative value */
 	unsigned phases; /* counted up by the engine before the first post of a phase */
 	void *owner; /* who wraps the driver's functions: engine/validate.c */
+	/* With caps.shows, of each message that arrives, while it stays; NULL: nobody looks. */
+	void (*look)(struct ep *ep, const uint8_t *data);
 };
 
 struct ep_conf {
@@ -165,7 +168,7 @@ struct driver {
 
 	/* Builds the ring of native work requests of one kind and counts from 0; again for the next test, after ep_cut. */
 	int (*prepare)(struct ep *ep, const struct work *work, struct error *err);
-	/* Payload of the slot that the next post will send, and of the slot where the next message arrives; NULL = no access. */
+	/* Payload of the slot that the next post will send, and of the slot where the next message arrives; NULL = none. */
 	uint8_t *(*tx_slot)(struct ep *ep);
 	uint8_t *(*rx_slot)(struct ep *ep);
 

@@ -110,6 +110,7 @@ static void port_caps(const struct port *port, struct caps *ret)
 		.delivery = p->delivered,
 		/* passive_idle: not even where the provider says that it makes progress by itself (tcp of 1.17 does not) */
 		.can_wait = p->cq_fd >= 0,
+		.shows = true,
 	};
 }
 
@@ -207,7 +208,9 @@ static uint8_t *tx_slot(struct ep *base)
 {
 	const struct ofi_ep *ep = ofi_ep_of(base);
 
-	return ep->conf.mem->data + ep->conf.tx_offset + (size_t)ep->from.next * ep->from.stride;
+	if (!ep->tx.left)
+		return NULL;
+	return ep->conf.mem->data + ep->conf.tx_offset + ofi_slot(ep, &ep->from, ep->tx.idle[ep->tx.left - 1]);
 }
 
 static uint8_t *rx_slot(struct ep *base)

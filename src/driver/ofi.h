@@ -27,6 +27,7 @@ struct ofi_op {
 	struct fi_context2 context; /* first: its address is the context */
 	struct ofi_ep *ep;
 	enum done_kind kind;
+	uint32_t slot; /* of its own, where payload is compared: they complete in any order */
 };
 
 /* One end of a connection as it travels to the peer (ofi_addr.c). */
@@ -84,6 +85,7 @@ struct ofi_ep {
 	struct ofi_addr own, peer;
 	uint64_t target; /* where the peer's receive slots begin: its buffers are cut as ours are */
 	bool connected;
+	bool own_slots; /* each operation has its slot, in which nothing else lies while it is under way */
 
 	struct ofi_kind kind[SPEC_OPS];
 	uint32_t kinds, next; /* kind[next] is issued next */
@@ -108,6 +110,12 @@ static inline struct ofi_ep *ofi_ep_of(struct ep *ep)
 static inline struct ofi_port *ofi_ep_port(const struct ofi_ep *ep)
 {
 	return (struct ofi_port *)ep->ep.port;
+}
+
+/* Where in the memory of its ring an operation's slot begins. */
+static inline size_t ofi_slot(const struct ofi_ep *ep, const struct ofi_ring *ring, const struct ofi_op *op)
+{
+	return (size_t)(ep->own_slots ? op->slot : ring->next) * ring->stride;
 }
 
 static inline enum fi_ep_type ofi_ep_type(const struct ofi_port *p)

@@ -92,6 +92,7 @@ static int queue_alloc(struct ofi_queue *queue, struct ofi_ep *ep, enum done_kin
 	for (uint32_t i = 0; i < count; i++) {
 		queue->ops[i].ep = ep;
 		queue->ops[i].kind = kind;
+		queue->ops[i].slot = i;
 		queue->idle[i] = &queue->ops[i];
 	}
 	queue->count = queue->left = (uint32_t)count;
@@ -120,6 +121,7 @@ static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *
 	}
 	if (rc)
 		return rc;
+	ep->own_slots = p->spec->validate;
 	ep->kinds = work->ops;
 	ep->next = 0;
 	ep->from = (struct ofi_ring){ .slots = ep->conf.tx_slots, .stride = ep->conf.stride };
@@ -136,6 +138,7 @@ static int prepare_rx(struct ofi_ep *ep, const struct work *work, struct error *
 		return error_set(err, -EINVAL, "messages of %u bytes do not fit in receive slots of %u bytes",
 				 largest->size, ep->conf.stride);
 	ep->bad = 0;
+	ep->own_slots = ofi_ep_port(ep)->spec->validate;
 	ep->rx_room = port_test(conf, 1) ? PORT_MOST(conf, size) : largest->size; /* it may stay for the next test */
 	ep->rx_sizes = 1;
 	ep->rx_size[0] = largest->size;
@@ -181,8 +184,8 @@ int ofi_post(struct ep *base, unsigned n, unsigned flags)
 	n = n < ep->tx.left ? n : ep->tx.left;
 	for (unsigned i = 0; i < n; i++) {
 		const struct ofi_kind *kind = &ep->kind[ep->next];
-		ssize_t rc = kind->issue(ep, ep->tx.idle[ep->tx.left - 1], kind->size,
-					 slots + (size_t)ep->from.next * ep->from.stride + kind->offset,
+		struct ofi_op *op = ep->tx.idle[ep->tx.left - 1];
+		ssize_t rc = kind->issue(ep, op, kind->size, slots + ofi_slot(ep, &ep->from, op) + kind->offset,
 					 ep->target + (uint64_t)ep->to.next * ep->to.stride + kind->offset);
 
 		if (__builtin_expect(rc != 0, 0))
@@ -209,8 +212,9 @@ int ofi_post_rx(struct ep *base, unsigned n)
 	if (!takes_receives(ofi_ep_port(ep)))
 		return (int)n;
 	for (unsigned i = 0; i < most; i++) {
-		ssize_t rc = fi_recv(ep->fid, slots + (size_t)ep->into.next * ep->into.stride, ep->rx_room, ep->desc,
-				     FI_ADDR_UNSPEC, &ep->rx.idle[ep->rx.left - 1]->context);
+		struct ofi_op *op = ep->rx.idle[ep->rx.left - 1];
+		ssize_t rc = fi_recv(ep->fid, slots + ofi_slot(ep, &ep->into, op), ep->rx_room, ep->desc,
+				     FI_ADDR_UNSPEC, &op->context);
 
 		if (__builtin_expect(rc != 0, 0))
 			return post_failed(ep, "fi_recv", rc, i);

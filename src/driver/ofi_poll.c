@@ -1,6 +1,8 @@
 /* Takes completions of a libfabric port in batches, both directions of all endpoints; sleeps on the queue's descriptor. */
 #include "driver/ofi.h"
 
+#include "mem/mem.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <rdma/fi_errno.h>
@@ -31,6 +33,18 @@ static bool is_good(const struct ofi_ep *ep, size_t len)
 	return false;
 }
 
+/* A message has arrived, or a write that took a receive. */
+static void take(struct ofi_ep *ep, const struct ofi_op *op, const struct fi_cq_data_entry *entry)
+{
+	const struct port *port = ep->ep.port;
+
+	if (!(entry->flags & FI_RECV))
+		return;
+	ep->bad += !is_good(ep, entry->len);
+	if (port->look)
+		port->look(&ep->ep, ep->conf.mem->data + ep->conf.rx_offset + ofi_slot(ep, &ep->into, op));
+}
+
 /* Whose completion it is; NULL: nobody's. */
 static inline struct ofi_ep *book(struct ofi_port *p, const struct fi_cq_data_entry *entry, enum done_kind *kind)
 {
@@ -44,8 +58,8 @@ static inline struct ofi_ep *book(struct ofi_port *p, const struct fi_cq_data_en
 	ep = op->ep;
 	*kind = op->kind;
 	put_back(op->kind == DONE_TX ? &ep->tx : &ep->rx, op);
-	if (op->kind == DONE_RX && entry->flags & FI_RECV && !is_good(ep, entry->len))
-		ep->bad++;
+	if (op->kind == DONE_RX)
+		take(ep, op, entry);
 	return ep;
 }
 

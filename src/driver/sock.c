@@ -123,7 +123,8 @@ static void sock_caps(const struct port *port, struct caps *ret)
 		.max_qps = MAX_QPS,
 		.stride_align = 1,
 		.can_wait = true,
-		.counts_loss = p->kind == &sock_udp && p->spec->size >= sizeof(uint32_t),
+		.counts_loss = p->kind == &sock_udp && sock_number_bytes(p->spec, (uint32_t)p->spec->size),
+		.shows = p->kind == &sock_udp,
 	};
 }
 

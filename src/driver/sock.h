@@ -59,6 +59,7 @@ struct sock_ep {
 
 	/* UDP */
 	uint64_t tx_seq; /* number of the next datagram */
+	uint32_t number; /* bytes of it in front of each: 8, 4, or 0 */
 	uint64_t bad; /* datagrams of another length */
 	struct seq *seq; /* what arrived; NULL where messages are too small for a number */
 	uint32_t segments; /* datagrams a super-datagram of the kernel's segmentation offload; 1 = off */
@@ -100,6 +101,14 @@ struct sock_port {
 
 extern const struct driver driver_sock;
 extern const struct sock_kind sock_tcp, sock_udp;
+
+/* Bytes of the number that UDP writes into each message; 0: too small, or the payload is compared and tells by itself. */
+static inline uint32_t sock_number_bytes(const struct spec *spec, uint32_t size)
+{
+	if (spec->validate || size < sizeof(uint32_t))
+		return 0;
+	return size < sizeof(uint64_t) ? sizeof(uint32_t) : sizeof(uint64_t);
+}
 
 static inline struct sock_port *sock_port_of(const struct sock_ep *ep)
 {

@@ -170,6 +170,14 @@ static int use_scratch(struct sock_ep *ep, struct error *err)
 	return 0;
 }
 
+/* What is compared stays in its slot until then. */
+static bool may_use_scratch(const struct sock_ep *ep)
+{
+	const struct spec *spec = sock_port_of(ep)->spec;
+
+	return spec->metric == METRIC_BW && !spec->validate && ep->rx.bytes < RING_MIN;
+}
+
 /*
  * Only where nothing waits for the arrival itself: not when the last one ends the test, nor when epoll names who has
  * something; a buffer of a given size may be smaller. What is less is taken after a slice of waiting, and at the edges.
@@ -189,7 +197,7 @@ static int tcp_prepare_rx(struct sock_ep *ep, const struct work *work, struct er
 	if (rc < 0)
 		return rc;
 	ep->rx.size = work->op[0].size;
-	if (sock_port_of(ep)->spec->metric == METRIC_BW && ep->rx.bytes < RING_MIN)
+	if (may_use_scratch(ep))
 		rc = use_scratch(ep, err);
 	if (rc == 0)
 		rc = sock_expect(ep, err);

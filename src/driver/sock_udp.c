@@ -94,10 +94,10 @@ static void number(const struct sock_ep *ep, uint8_t *slot, unsigned count)
 	const size_t size = ep->tx.size;
 	uint64_t seq = ep->tx_seq;
 
-	if (size >= sizeof(seq)) {
+	if (ep->number == sizeof(seq)) {
 		for (unsigned i = 0; i < count; i++, seq++, slot += size)
 			memcpy(slot, &seq, sizeof(seq));
-	} else if (size >= sizeof(uint32_t)) {
+	} else if (ep->number) {
 		for (unsigned i = 0; i < count; i++, seq++, slot += size)
 			memcpy(slot, &(uint32_t){ (uint32_t)seq }, sizeof(uint32_t));
 	}
@@ -183,6 +183,16 @@ static int udp_post(struct sock_ep *ep, unsigned n)
 	return rc < 0 ? rc : (int)accepted;
 }
 
+/* Messages without numbers: all are taken for new, whoever compares them knows better. */
+static int show(struct sock_ep *ep, const uint8_t *data, unsigned count)
+{
+	const struct port *port = ep->base.port;
+
+	for (unsigned i = 0; port->look && i < count; i++)
+		port->look(&ep->base, data + (size_t)i * ep->rx.size);
+	return (int)count;
+}
+
 /* Numbers of count messages in one piece: how many of them are new. */
 static int feed(struct sock_ep *ep, const uint8_t *data, unsigned count)
 {
@@ -193,7 +203,7 @@ static int feed(struct sock_ep *ep, const uint8_t *data, unsigned count)
 	int fresh = 0;
 
 	if (!seq)
-		return (int)count;
+		return show(ep, data, count);
 	for (; count && size >= sizeof(wide); count--, data += size) {
 		memcpy(&wide, data, sizeof(wide));
 		fresh += seq_feed(seq, wide);
@@ -311,6 +321,7 @@ static int udp_prepare_tx(struct sock_ep *ep, const struct work *work, struct er
 	if (rc < 0)
 		return rc;
 	ep->tx.size = work->op[0].size;
+	ep->number = sock_number_bytes(sock_port_of(ep)->spec, ep->tx.size);
 	ep->tx_seq = 0;
 	return sock_gso_tx(ep, work->op[0].size, err);
 }
@@ -329,9 +340,10 @@ static int udp_prepare_rx(struct sock_ep *ep, const struct work *work, struct er
 	ep->rx.size = work->op[0].size;
 	free(ep->seq);
 	ep->seq = NULL;
-	if (work->op[0].size >= sizeof(uint32_t))
-		ep->seq = calloc(1, sizeof(*ep->seq));
-	if (work->op[0].size >= sizeof(uint32_t) && !ep->seq)
+	if (!sock_number_bytes(p->spec, ep->rx.size))
+		return sock_expect(ep, err);
+	ep->seq = calloc(1, sizeof(*ep->seq));
+	if (!ep->seq)
 		return error_sys(err, -ENOMEM, "cannot count the datagrams of endpoint %u", ep->base.index);
 	return sock_expect(ep, err);
 }

@@ -12,7 +12,7 @@
 struct mark {
 	uint64_t sent, arrived;
 	const uint8_t *slots; /* where messages arrive, one slot after another */
-	struct seq *seq; /* messages may be lost: which have arrived; else NULL */
+	struct seq *seq; /* where messages may be lost or overtake each other: which have arrived; else NULL */
 };
 
 /* The driver as the engine sees it, which fills what it posts and compares what arrives, around the one that moves. */
@@ -23,6 +23,7 @@ struct validation {
 	struct mark *marks;
 	size_t stride, size;
 	uint64_t checked, invalid, invalid_bytes;
+	bool reliable; /* each message arrives once */
 	struct invalid *log;
 	uint32_t logged;
 };
@@ -43,10 +44,13 @@ static int fill_and_post(struct ep *ep, unsigned n, unsigned flags)
 	struct mark *mark = &v->marks[ep->index];
 
 	for (unsigned i = 0; i < n; i++) {
-		int rc;
+		uint8_t *slot = v->real->tx_slot(ep);
+		int rc = 0;
 
-		pattern_fill(v->real->tx_slot(ep), v->size, key_of(v, ep->index, mark->sent));
-		rc = v->real->post(ep, 1, i + 1 == n ? flags : 0);
+		if (slot) {
+			pattern_fill(slot, v->size, key_of(v, ep->index, mark->sent));
+			rc = v->real->post(ep, 1, i + 1 == n ? flags : 0);
+		}
 		if (rc <= 0)
 			return i ? (int)i : rc;
 		mark->sent++;
@@ -54,8 +58,19 @@ static int fill_and_post(struct ep *ep, unsigned n, unsigned flags)
 	return (int)n;
 }
 
+/* The rest of a message that post has filled. */
+static int finish(struct ep *ep)
+{
+	struct validation *v = validation_of(ep->port);
+	const int rc = v->real->finish(ep);
+
+	if (rc > 0)
+		v->marks[ep->index].sent++;
+	return rc;
+}
+
 /*
- * Which message it is. A reliable transport delivers each once and in order. Else the first bytes tell; where none of the
+ * Which message it is. Where each arrives once and in order that is known. Else the first bytes tell; where none of the
  * messages near begins so, the next one is expected.
  */
 static uint64_t number_of(const struct validation *v, const struct mark *mark, uint32_t qp, const uint8_t *data)
@@ -91,19 +106,31 @@ static void keep(struct validation *v, uint32_t qp, uint64_t number, const struc
 						.found = m->found };
 }
 
-static void check_next(struct validation *v, uint32_t qp)
+static void check(struct validation *v, uint32_t qp, const uint8_t *data)
 {
 	struct mark *mark = &v->marks[qp];
-	const uint8_t *data = mark->slots + mark->arrived % v->flow->slots * v->stride;
-	const uint64_t number = number_of(v, mark, qp, data);
+	uint64_t number = number_of(v, mark, qp, data);
 	struct mismatch m;
 
 	v->checked++;
+	if (mark->seq && !seq_feed(mark->seq, number) && v->reliable)
+		number = mark->seq->next; /* an old one once more: not what was due */
 	if (!pattern_check(data, v->size, key_of(v, qp, number), &m))
 		keep(v, qp, number, &m);
-	if (mark->seq)
-		seq_feed(mark->seq, number);
 	mark->arrived++;
+}
+
+static void check_next(struct validation *v, uint32_t qp)
+{
+	const struct mark *mark = &v->marks[qp];
+
+	check(v, qp, mark->slots + mark->arrived % v->flow->slots * v->stride);
+}
+
+/* Of a driver that shows what arrives. */
+static void look(struct ep *ep, const uint8_t *data)
+{
+	check(validation_of(ep->port), ep->index, data);
 }
 
 static int poll_and_check(struct port *port, struct done *done, int max)
@@ -111,7 +138,7 @@ static int poll_and_check(struct port *port, struct done *done, int max)
 	struct validation *v = validation_of(port);
 	const int n = v->real->poll(port, done, max);
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && !port->look; i++) {
 		for (uint32_t left = done[i].kind == DONE_RX ? done[i].count : 0; left; left--)
 			check_next(v, done[i].ep->index);
 	}
@@ -120,20 +147,20 @@ static int poll_and_check(struct port *port, struct done *done, int max)
 
 static int open_marks(struct validation *v, struct error *err)
 {
-	const bool reliable = v->flow->caps.delivery;
+	const bool numbered = v->flow->caps.shows || !v->reliable;
 
 	for (uint32_t i = 0; i < v->flow->qps; i++) {
 		struct mark *mark = &v->marks[i];
 
 		mark->slots = v->real->rx_slot(v->flow->eps[i].ep);
-		if (!mark->slots)
+		if (!mark->slots && !v->flow->caps.shows)
 			return error_set(
 				err, -EOPNOTSUPP,
 				"--validate has no effect with -r %s here: its messages do not lie in memory that "
 				"the CPU can read",
 				v->real->name);
-		mark->seq = reliable || v->flow->active ? NULL : calloc(1, sizeof(*mark->seq));
-		if (!mark->seq && !reliable && !v->flow->active)
+		mark->seq = !numbered || v->flow->active ? NULL : calloc(1, sizeof(*mark->seq));
+		if (!mark->seq && numbered && !v->flow->active)
 			return error_set(err, -ENOMEM, "no memory to keep the order of messages");
 	}
 	return 0;
@@ -150,8 +177,10 @@ int validate_open(struct flow *flow, struct error *err)
 	v->real = flow->drv;
 	v->driver = *flow->drv;
 	v->driver.post = fill_and_post;
+	v->driver.finish = finish;
 	v->driver.poll = poll_and_check;
 	v->size = flow->spec->size;
+	v->reliable = transport_is_reliable((enum transport)flow->spec->transport);
 	v->stride = ops_stride(flow->spec, flow->caps.stride_align);
 	v->marks = calloc(flow->qps, sizeof(*v->marks));
 	v->log = calloc(RESULT_INVALIDS, sizeof(*v->log));
@@ -159,6 +188,7 @@ int validate_open(struct flow *flow, struct error *err)
 		return error_set(err, -ENOMEM, "no memory for data validation");
 	flow->drv = &v->driver;
 	flow->port->owner = v;
+	flow->port->look = flow->caps.shows ? look : NULL;
 	return open_marks(v, err);
 }
 
@@ -182,7 +212,7 @@ static void collect_order(const struct validation *v, struct worker_result *r)
 	for (uint32_t i = 0; i < v->flow->qps; i++) {
 		const struct seq *seq = v->marks[i].seq;
 
-		if (!seq)
+		if (!seq || v->reliable)
 			return;
 		r->has_loss = true;
 		r->lost += seq->lost;

@@ -17,13 +17,8 @@ static int check_kind(const struct request *request, struct error *err)
 	const struct spec *const spec = &request->spec;
 
 	if (spec->driver == DRIVER_NULL)
-		return refuse(request, ROW(spec.driver), "nothing arrives there; it takes -r ibv", err);
-	if (spec->driver == DRIVER_SOCK)
-		return refuse(request, ROW(spec.driver),
-			      "what a socket receives does not stay until it is compared; it takes -r ibv", err);
-	if (spec->driver == DRIVER_OFI)
-		return refuse(request, ROW(spec.driver),
-			      "messages may be told of in another order than they lie in memory; it takes -r ibv", err);
+		return refuse(request, ROW(spec.driver), "nothing arrives there; it takes -r ibv, dv, sock or ofi",
+			      err);
 	if (spec->metric != METRIC_BW)
 		return refuse(request, ROW(spec.metric), "filling and comparing would be part of every sample", err);
 	if (spec->verb != VERB_AUTO && !verb_is_two_sided((enum verb)spec->verb))
@@ -34,6 +29,11 @@ static int check_kind(const struct request *request, struct error *err)
 			request, ROW(spec.transport),
 			"it may lose messages, and of write_imm then nobody knows where the next one lies: use -v send",
 			err);
+	if (spec->verb == VERB_WRITE_IMM && spec->driver == DRIVER_OFI)
+		return refuse(request, ROW(spec.driver),
+			      "a write takes no receive there, so the next ones may lie down on it before it is "
+			      "compared: use -v send",
+			      err);
 	return 0;
 }
 
@@ -83,8 +83,11 @@ int request_check_validate(const struct request *request, struct error *err)
 				 naming_of(request, ROW(spec.rx_depth)).text,
 				 naming_of(request, ROW(spec.tx_depth)).text,
 				 name_of(request, ROW(spec.validate)).text);
-	if (spec->size < NUMBERED && (spec->transport == TRANSPORT_UC || spec->transport == TRANSPORT_UD))
+	if (spec->size < NUMBERED &&
+	    (!transport_is_reliable((enum transport)spec->transport) || spec->driver == DRIVER_OFI))
 		return refuse(request, ROW(spec.size),
-			      "where messages may be lost each must have 8 bytes to be told from the others", err);
+			      "where messages may be lost or overtake each other each must have 8 bytes to be told "
+			      "from the others",
+			      err);
 	return 0;
 }

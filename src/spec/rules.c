@@ -263,7 +263,7 @@ static void resolve_depths(struct spec *spec)
 	if (spec->tx_depth == SPEC_AUTO)
 		spec->tx_depth = spec->post_batch * (spec->zerocopy == CHOICE_ON ? ZEROCOPY_CALLS : 1);
 	if (spec->rx_depth == SPEC_AUTO && socket)
-		spec->rx_depth = spec->post_batch;
+		spec->rx_depth = spec->validate ? spec->tx_depth : spec->post_batch;
 	if (spec->rx_depth == SPEC_AUTO)
 		spec->rx_depth = default_rx_depth(spec);
 	if (spec->cq_mod == SPEC_AUTO)

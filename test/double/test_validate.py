@@ -103,9 +103,3 @@ def test_losses_and_repetitions_are_no_corruption(double, transport):
 ])
 def test_what_cannot_be_compared_is_refused_by_name(refused, more, parts):
     refused([word for word in words(*more) if '-a' not in more or word not in ('-s', '64')], *parts)
-
-
-@pytest.mark.parametrize('driver, part', [('null', 'nothing arrives there'), ('sock', 'does not stay')])
-def test_drivers_without_slots_are_refused(run, driver, part):
-    result = run('-n', 'localhost', '-r', driver, '--validate', '-w', '0')
-    assert result.rc == 1 and f'--validate does not go with -r {driver}: ' in result.stderr and part in result.stderr
