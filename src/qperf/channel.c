@@ -56,16 +56,26 @@ static int try_all(struct qperf_channel *c, const struct addrinfo *list, const s
 	return c->fd < 0 ? rc : 0;
 }
 
+/* An IPv6 address may stand in brackets. */
+static void plain_host(const char *host, char *ret, size_t size)
+{
+	const size_t len = strlen(host);
+	const bool boxed = len > 2 && host[0] == '[' && host[len - 1] == ']';
+
+	snprintf(ret, size, "%.*s", (int)(boxed ? len - 2 : len), host + boxed);
+}
+
 int qperf_channel_connect(struct qperf_channel *c, const char *host, unsigned port, int64_t wait_ns, struct error *err)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	const struct patience until = { .clock = c->clock, .deadline_ns = now(c) + wait_ns };
 	struct addrinfo *list = NULL;
-	char service[8];
+	char service[8], name[NI_MAXHOST];
 	int rc;
 
+	plain_host(host, name, sizeof(name));
 	snprintf(service, sizeof(service), "%u", port);
-	rc = getaddrinfo(host, service, &hints, &list);
+	rc = getaddrinfo(name, service, &hints, &list);
 	if (rc)
 		return error_set(err, -EHOSTUNREACH, "getaddrinfo failed: %s", gai_strerror(rc));
 	for (;;) {
@@ -78,7 +88,7 @@ int qperf_channel_connect(struct qperf_channel *c, const char *host, unsigned po
 	}
 	freeaddrinfo(list);
 	if (rc)
-		return error_set(err, rc, "%s: failed to connect", host);
+		return error_sys(err, rc, "%s: failed to connect to port %u", host, port);
 	return prepare(c, err);
 }
 

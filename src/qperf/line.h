@@ -16,7 +16,8 @@ enum qperf_group { GROUP_CONF, GROUP_STAT, GROUP_TIME, GROUP_USED, GROUPS };
 
 /* One -oo: an option's parameter over a range of values. */
 struct qperf_loop {
-	int option; /* row of qperf_options */
+	int option; /* row of qperf_options, */
+	const char *word; /* and as the loop names it, with dashes */
 	double first, last, step;
 	bool multiply;
 };
@@ -85,12 +86,11 @@ int qperf_option_named(const char *name);
 int qperf_option_set(struct qperf_line *line, int option, const char *word, const char *value, struct error *err);
 /* A parameter's value from a text: to its field on the sides of the option. */
 int qperf_param_set(struct qperf_line *line, int option, const char *word, const char *value, struct error *err);
-void qperf_param_number(struct qperf_line *line, int option, const char *word, uint32_t value);
 
 /* Values (value.c). */
 int qperf_parse_count(const char *word, const char *text, uint32_t *ret, struct error *err);
 int qperf_parse_size(const char *word, const char *text, double *ret, struct error *err); /* bytes */
-int qperf_parse_time(const char *text, uint64_t *ret_ns, struct error *err);
+int qperf_parse_time(const char *word, const char *text, uint64_t *ret_ns, struct error *err);
 int qperf_parse_loop(const char *word, const char *text, struct qperf_loop *ret, struct error *err);
 
 #endif

@@ -125,7 +125,7 @@ static void set_number(struct qperf_params *params, int param, uint32_t value)
 		params->time_ns = value * SECOND_NS;
 }
 
-void qperf_param_number(struct qperf_line *line, int option, const char *word, uint32_t value)
+static void set_number_of(struct qperf_line *line, int option, const char *word, uint32_t value)
 {
 	const struct qperf_option *o = &qperf_options[option];
 
@@ -156,13 +156,13 @@ static int set_time(struct qperf_line *line, int option, const char *word, const
 {
 	const struct qperf_option *o = &qperf_options[option];
 	uint64_t ns;
-	int rc = qperf_parse_time(value, &ns, err);
+	int rc = qperf_parse_time(word, value, &ns, err);
 
 	if (rc)
 		return rc;
 	if (ns == 0)
 		return error_set(err, -EINVAL, "bad argument: %.60s: more than 0", value);
-	qperf_param_number(line, option, word, (uint32_t)((ns + SECOND_NS - 1) / SECOND_NS));
+	set_number_of(line, option, word, (uint32_t)((ns + SECOND_NS - 1) / SECOND_NS));
 	if (o->param == PARAM_TIME)
 		line->loc.time_ns = line->rem.time_ns = ns;
 	return 0;
@@ -207,7 +207,7 @@ int qperf_param_set(struct qperf_line *line, int option, const char *word, const
 		number = number != 0;
 	if (type == TYPE_CPU && strcasecmp(value, "any"))
 		number++; /* 0 on the wire: any */
-	qperf_param_number(line, option, word, number);
+	set_number_of(line, option, word, number);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ int qperf_option_set(struct qperf_line *line, int option, const char *word, cons
 	case SETS_PRECISION:
 		return set_precision(line, word, value, err);
 	case SETS_WAIT:
-		return qperf_parse_time(value, &line->wait_ns, err);
+		return qperf_parse_time(word, value, &line->wait_ns, err);
 	case SETS_VERBOSE:
 		set_verbose(&line->view, o);
 		return 0;

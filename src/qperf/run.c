@@ -5,7 +5,6 @@
 #include "qperf/wire.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ static void on_tick(int number)
 	(void)number;
 }
 
-static int pin(const struct qperf_run *run, struct error *err)
+static int pin(struct qperf_run *run, struct error *err)
 {
 	cpu_set_t set;
 
@@ -26,8 +25,9 @@ static int pin(const struct qperf_run *run, struct error *err)
 	CPU_ZERO(&set);
 	if (run->params.affinity <= CPU_SETSIZE)
 		CPU_SET(run->params.affinity - 1, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+	if (sched_getaffinity(0, sizeof(run->cpus), &run->cpus) < 0 || sched_setaffinity(0, sizeof(set), &set) < 0)
 		return error_sys(err, -errno, "cannot set processor affinity (cpu %u)", run->params.affinity - 1);
+	run->pinned = true;
 	return 0;
 }
 
@@ -70,6 +70,9 @@ void qperf_run_end(struct qperf_run *run)
 	if (run->has_timer)
 		timer_delete(run->timer);
 	run->has_timer = false;
+	if (run->pinned)
+		sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* the next test may run anywhere */
+	run->pinned = false;
 }
 
 void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns)

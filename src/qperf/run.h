@@ -7,6 +7,7 @@
 #include "qperf/stat.h"
 #include "qperf/test.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -34,6 +35,8 @@ struct qperf_run {
 	const atomic_bool *stop; /* one stream of several: says when the test is over; NULL: it finds out itself */
 	timer_t timer;
 	bool has_timer;
+	cpu_set_t cpus; /* as they were before the test pinned itself */
+	bool pinned;
 	struct error *err;
 };
 

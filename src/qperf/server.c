@@ -75,6 +75,8 @@ static int serve_measured(struct service *s, struct error *err)
 	uint8_t data[STAT_BYTES + MORE_BYTES];
 	int rc;
 
+	if (!(run.test->uses & PARAM_BIT(PARAM_MSG_SIZE)))
+		run.params.msg_size = run.test->size; /* a real client leaves it 0 */
 	if (!run.params.no_msgs && (run.params.time_ns == 0 || run.params.time_ns > INT64_MAX / 2))
 		return error_set(err, -EINVAL, "%s: a test needs a time or a count", run.test->name);
 	if (run.params.streams > STREAMS_MAX)

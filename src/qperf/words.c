@@ -17,6 +17,14 @@ struct reader {
 	bool ended; /* help, version or quit: nothing more is done */
 };
 
+static int set_value(struct reader *r, const struct qperf_loop *loop, double value, struct error *err)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.0f", value);
+	return qperf_param_set(&r->line, loop->option, loop->word, text, err);
+}
+
 /* One test for each value of the loops, the first loop outermost. */
 static int run_loops(struct reader *r, unsigned test, unsigned depth, struct error *err)
 {
@@ -27,8 +35,33 @@ static int run_loops(struct reader *r, unsigned test, unsigned depth, struct err
 		return qperf_client_test(&r->line, test, r->output, err);
 	for (double value = loop->first; rc == 0 && value <= loop->last;
 	     value = loop->multiply ? value * loop->step : value + loop->step) {
-		qperf_param_number(&r->line, loop->option, "-oo", (uint32_t)value);
-		rc = run_loops(r, test, depth + 1, err);
+		rc = set_value(r, loop, value, err);
+		if (rc == 0)
+			rc = run_loops(r, test, depth + 1, err);
+	}
+	return rc;
+}
+
+static double last_value(const struct qperf_loop *loop)
+{
+	double value = loop->first;
+
+	if (!loop->multiply)
+		return value + (double)(uint64_t)((loop->last - value) / loop->step) * loop->step;
+	while (value * loop->step <= loop->last)
+		value *= loop->step;
+	return value;
+}
+
+/* An option allows a range: when it allows the first and the last value of a loop it allows all. */
+static int check_loops(struct reader *r, unsigned test, struct error *err)
+{
+	int rc = qperf_client_check(&r->line, test, err);
+
+	for (unsigned i = 0; rc == 0 && i < r->line.loops; i++) {
+		rc = set_value(r, &r->line.loop[i], r->line.loop[i].first, err);
+		if (rc == 0)
+			rc = set_value(r, &r->line.loop[i], last_value(&r->line.loop[i]), err);
 	}
 	return rc;
 }
@@ -42,7 +75,7 @@ static int run_test(struct reader *r, const char *name, struct error *err)
 	r->tested = true;
 	r->trailing = false;
 	r->ended = !strcmp(name, "quit");
-	return r->dry ? qperf_client_check(&r->line, (unsigned)test, err) : run_loops(r, (unsigned)test, 0, err);
+	return r->dry ? check_loops(r, (unsigned)test, err) : run_loops(r, (unsigned)test, 0, err);
 }
 
 static int show_help(struct reader *r, const char *topic, struct error *err)
@@ -85,7 +118,7 @@ static int take_option(struct reader *r, const char *word, struct error *err)
 
 static int take_word(struct reader *r, const char *word, struct error *err)
 {
-	if (word[0] == '-' && word[1])
+	if (word[0] == '-')
 		return take_option(r, word, err);
 	if (!r->line.host) {
 		if (qperf_test_find(word) >= 0 && r->count == 1)

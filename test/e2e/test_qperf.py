@@ -69,6 +69,12 @@ def rows(text):
     (['h', '-oo', 'm:1:4:*1', 'tcp_lat'], 'a factor must be more than 1'),
     (['h', '-oo', 'm:0:4:*2', 'tcp_lat'], 'must not begin at 0'),
     (['h', '-oo', 'm:1:4:0', 'tcp_lat'], 'must be positive'),
+    (['h', '-oo', 'm:8:4:1', 'tcp_lat'], 'a loop from 8 to 4 has no value'),
+    (['h', '-oo', 'm:0:4:1', 'tcp_lat'], 'bad argument: 0: a message has at least a byte'),
+    (['h', '-oo', 't:0:1:1', 'tcp_lat'], 'bad argument: 0: more than 0'),
+    (['h', '-oo', 'sl:4:16:*2', 'rc_lat'], 'service level must be between 0 and 15: 16 given'),
+    (['h', '-oo', 'ip:1:70000:69998', 'tcp_bw'], 'bad argument: 69999: a port is at most 65535'),
+    (['h', '-t', '-1', 'tcp_lat'], '-t requires a non-negative number'), (['-'], '-: bad option'),
     (['h', 'tcp_lat', '-vu'], '-vu stands behind the last test and would have no effect'),
     (['h', '--streams', '65', 'tcp_bw'], 'bad argument: 65: 1 to 64 streams'),
     (['h', '--streams', '2', 'tcp_lat'], '--streams: tcp_lat has one: several have tcp_bw, udp_bw,'),
@@ -140,6 +146,22 @@ def test_an_error_at_the_server_is_told_each_time(qperf):
 def test_processors_are_numbered_from_0(qperf):
     found = rows(qperf('-lca', 0, '-rca', 'any', '-n', 9, '-vvu', 'tcp_lat').stdout)
     assert found['loc_affinity'] == '0' and 'rem_affinity' not in found
+
+
+def test_a_loop_over_processors_begins_at_0(qperf):
+    found = qperf('-oo', 'lca:0:0:1', '-n', 9, '-vvu', 'tcp_lat').stdout
+    assert rows(found)['loc_affinity'] == '0'
+
+
+def test_any_processor_after_one(start, server):
+    allowed = sorted(os.sched_getaffinity(0))
+    client = start('qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '0.1', '-lca', str(allowed[0]), 'tcp_lat',
+                   '-lca', 'any', '-t', '60', 'tcp_lat')
+    client.until(r'latency[^:]+tcp_lat:')
+    deadline = time.monotonic() + TIMEOUT_S
+    while sorted(os.sched_getaffinity(client.pid)) != allowed and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert sorted(os.sched_getaffinity(client.pid)) == allowed
 
 
 def test_a_message_that_the_end_cuts_off_counts_by_its_bytes(qperf):
@@ -253,7 +275,7 @@ def test_loops_nest_and_show_their_values(qperf):
     assert result.stdout.count('tcp_bw:') == 10
 
 
-@pytest.mark.parametrize('host', ['::1', 'localhost'])
+@pytest.mark.parametrize('host', ['::1', '[::1]', 'localhost'])
 def test_addresses(qperf, host):
     assert qperf('-t', 0.1, 'tcp_lat', 'udp_lat', host=host).rc == 0
 

@@ -38,7 +38,7 @@ static int parse_size(const char *text, double *ret, struct error *err)
 static int parse_time(const char *text, double *ret, struct error *err)
 {
 	uint64_t ns = 0;
-	const int rc = qperf_parse_time(text, &ns, err);
+	const int rc = qperf_parse_time("-t", text, &ns, err);
 
 	*ret = (double)ns;
 	return rc;
@@ -116,7 +116,18 @@ static void sizes(void **state)
 		{ "", 0, "-m: bad size: " },
 		{ ".", 0, "-m: bad size: ." },
 		{ "1.2.3", 0, "-m: bad size: 1.2.3" },
-		{ "-1", 0, "-m: bad size: -1" },
+		{ "0x100", 256, NULL },
+		{ "0X1fK", 31744, NULL },
+		{ "+5", 5, NULL },
+		{ "5.", 5, NULL },
+		{ ".5k", 500, NULL },
+		{ "0x", 0, "-m: bad size: 0x" },
+		{ "0xg", 0, "-m: bad size: 0xg" },
+		{ "0x11111111111111111111", 0, "-m: bad size: 0x1" },
+		{ "+", 0, "-m: bad size: +" },
+		{ "++5", 0, "-m: bad size: ++5" },
+		{ "+-5", 0, "-m: bad size: +-5" },
+		{ "-1", 0, "-m requires a non-negative number" },
 		{ "1 K", 0, "-m: bad size: 1 K" },
 		{ "1e", 0, "-m: bad size: 1e" },
 		{ "nan", 0, "-m: bad size: nan" },
@@ -149,7 +160,9 @@ static void times(void **state)
 		{ "1ss", 0, "bad argument: 1ss" },
 		{ "s", 0, "bad argument: s" },
 		{ "", 0, "bad argument: " },
-		{ "-1", 0, "bad argument: -1" },
+		{ "0x10", 16 * SECOND, NULL },
+		{ "+1", 1 * SECOND, NULL },
+		{ "-1", 0, "-t requires a non-negative number" },
 	};
 
 	(void)state;
@@ -159,17 +172,17 @@ static void times(void **state)
 static void loops(void **state)
 {
 	static const struct {
-		const char *text, *name;
+		const char *text, *name, *word;
 		double first, last, step;
 		bool multiply;
 	} good[] = {
-		{ "msg_size:1:64K:*2", "msg_size", 1, 65536, 2, true },
-		{ "m:1:4:1", "msg_size", 1, 4, 1, false },
-		{ ":1:64K:*2", "msg_size", 1, 65536, 2, true },
-		{ "::64K:*2", "msg_size", 1, 65536, 2, true },
-		{ "::10:5", "msg_size", 0, 10, 5, false },
-		{ "lca:0:3:1", "loc_cpu_affinity", 0, 3, 1, false },
-		{ "sock_buf_size:32K:64K:1k", "sock_buf_size", 32768, 65536, 1000, false },
+		{ "msg_size:1:64K:*2", "msg_size", "--msg_size", 1, 65536, 2, true },
+		{ "m:1:4:1", "msg_size", "-m", 1, 4, 1, false },
+		{ ":1:64K:*2", "msg_size", "--msg_size", 1, 65536, 2, true },
+		{ "::64K:*2", "msg_size", "--msg_size", 1, 65536, 2, true },
+		{ "::10:5", "msg_size", "--msg_size", 0, 10, 5, false },
+		{ "lca:0:3:1", "loc_cpu_affinity", "-lca", 0, 3, 1, false },
+		{ "sock_buf_size:32K:64K:1k", "sock_buf_size", "--sock_buf_size", 32768, 65536, 1000, false },
 	};
 
 	(void)state;
@@ -181,6 +194,7 @@ static void loops(void **state)
 		if (rc)
 			fail_msg("'%s': %s", good[i].text, err.text);
 		assert_string_equal(qperf_options[loop.option].name + 2, good[i].name);
+		assert_string_equal(loop.word, good[i].word);
 		assert_true(loop.first == good[i].first && loop.last == good[i].last && loop.step == good[i].step);
 		assert_int_equal(loop.multiply, good[i].multiply);
 	}
@@ -211,6 +225,8 @@ static void loops_that_are_refused(void **state)
 		{ "time:1:3:0.5", 0, "-oo: 0.5: increment must be positive" },
 		{ "m:1:4:*1.5", 0, "-oo: *1.5: a factor must be more than 1" },
 		{ "m:x:4:1", 0, "-oo: bad size: x" },
+		{ "m:8:4:1", 0, "-oo: a loop from 8 to 4 has no value" },
+		{ "m:-1:4:1", 0, "-oo requires a non-negative number" },
 		{ "m:1:4:**2", 0, "-oo: bad size: *2" },
 		{ "m:1:8G:*2", 0, "-oo: bad size: 8G: less than 4 GiB" },
 	};
