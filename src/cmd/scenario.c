@@ -101,7 +101,7 @@ static void take_step(struct starter *s, uint64_t step)
 {
 	if (step < MANY_STEPS)
 		progress_preparing(&s->view, steps[step], seconds(s));
-	if (step == MANY_TRAFFIC)
+	if (step == MANY_TRAFFIC && !s->outcome.done)
 		s->outcome.setup_seconds = seconds(s);
 }
 
@@ -226,7 +226,7 @@ static void show_sizes(const struct starter *s)
 
 static int run(struct starter *s, struct error *err)
 {
-	int rc;
+	int rc, looked;
 
 	progress_preparing(&s->view, "Starting", 0);
 	s->begun_ns = clock_now(&s->clock);
@@ -239,7 +239,8 @@ static int run(struct starter *s, struct error *err)
 	channel_release(&s->channel);
 	mpirun_stop(s->launch, s->over);
 	progress_end(&s->view);
-	return rc == 0 ? outcome_complete(&s->outcome, err) : rc;
+	looked = outcome_complete(&s->outcome, rc == 0 ? err : NULL); /* what was done before a failure, too */
+	return rc == 0 ? looked : rc;
 }
 
 static int64_t unix_now(void)
@@ -291,9 +292,9 @@ static int report(struct starter *s, int rc, struct error *err)
 	if (rc < 0) {
 		outcome->status = s->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
 		outcome->error = *err;
-	} else {
-		rc = outcome_judge(outcome, err);
 	}
+	if (outcome->measured && outcome_judge(outcome, err) < 0)
+		rc = err->code;
 	if (outcome->measured && !s->request->print_json)
 		report_many(stdout, outcome);
 	if (outcome->status == RUN_FAILED || rc < 0)

@@ -35,9 +35,7 @@ static const char *missing(const struct plan_test *test)
 {
 	if (test->iteration_sync)
 		return "iteration-sync";
-	if (test->peer_shifting)
-		return "peer shifting";
-	return test->sweep.count > 1 ? "a list of sizes, queue pairs or depths" : two_hosts_only(&test->sweep.spec[0]);
+	return two_hosts_only(&test->sweep.spec[0]);
 }
 
 /* "localhost" means another host on each of them. */

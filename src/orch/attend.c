@@ -116,6 +116,7 @@ static void count_neighbours(struct many *many)
 {
 	const struct attendance *mine = &many->here[many->comm->rank];
 
+	many->before = many->threads = 0;
 	for (unsigned i = 0; i < many->comm->size; i++) {
 		if (strcmp(many->here[i].machine, mine->machine) != 0)
 			continue;
@@ -149,9 +150,6 @@ int many_attend(struct many *many, struct error *err)
 	struct error mine = { 0 };
 	int rc;
 
-	many->here = calloc(many->comm->size, sizeof(*many->here));
-	if (!many->here)
-		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
 	machine_name(own.machine, sizeof(own.machine));
 	own_address(many, &own.address, &mine);
 	rc = comm_agree(many->comm, &mine, many_deadline(many), err);

@@ -1,4 +1,4 @@
-/* The steps of a scenario, the same on every rank: attend, open, join, run, gather. */
+/* The stages of a scenario and the steps of each, the same on every rank: attend, open, join, run, gather. */
 #include "orch/many.h"
 
 #include "orch/share.h"
@@ -73,12 +73,22 @@ static int gather(struct many *many, struct error *err)
 	return rc;
 }
 
+static int plan_share(struct many *many, struct error *err)
+{
+	struct error mine = { 0 };
+
+	share_make(&many->share, many->conf->plan, many->comm->rank, many->stage, &mine);
+	return comm_agree(many->comm, &mine, many_deadline(many), err);
+}
+
 static int set_up(struct many *many, struct error *err)
 {
 	int rc;
 
 	begins(many, MANY_ATTEND);
-	rc = many_attend(many, err);
+	rc = plan_share(many, err);
+	if (rc == 0)
+		rc = many_attend(many, err);
 	if (rc == 0) {
 		begins(many, MANY_OPEN);
 		rc = share_open(many, err);
@@ -90,11 +100,12 @@ static int set_up(struct many *many, struct error *err)
 	return rc;
 }
 
-static int carry_out(struct many *many, struct error *err)
+static int run_stage(struct many *many, struct error *err)
 {
 	struct comm *comm = many->comm;
 	int rc;
 
+	error_clear(&many->mine.error);
 	comm->interrupted = many->conf->interrupted;
 	rc = set_up(many, err);
 	comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
@@ -112,20 +123,54 @@ static int carry_out(struct many *many, struct error *err)
 	return rc == 0 ? comm_agree(comm, &many->share.closing, many_deadline(many), err) : rc;
 }
 
+/* Whether another stage follows: all ranks agree, also where only some have seen that somebody interrupts. */
+static bool goes_on(struct many *many, int *rc, struct error *err)
+{
+	const atomic_int *interrupted = many->conf->interrupted;
+	struct error stop = { 0 }, said = { 0 };
+
+	if (many->interrupted || (interrupted && *interrupted))
+		error_set(&stop, -EINTR, "interrupted");
+	*rc = comm_agree(many->comm, &stop, many_deadline(many), &said);
+	if (*rc == -EINTR)
+		*rc = 0;
+	else if (*rc < 0)
+		error_set(err, *rc, "%s", said.text);
+	return !said.code;
+}
+
+/* One after another, until one fails or somebody interrupts. */
+static int carry_out(struct many *many, struct error *err)
+{
+	const struct plan *plan = many->conf->plan;
+	const uint64_t stages = plan_stages(plan);
+	int rc = 0;
+
+	for (uint64_t i = 0; rc == 0 && i < stages && (!i || goes_on(many, &rc, err)); i++) {
+		many->stage = plan_stage(plan, i);
+		rc = run_stage(many, err);
+		if (many->stuck) /* a worker still uses it */
+			return rc;
+		share_close(&many->share);
+		share_release(&many->share);
+	}
+	return rc;
+}
+
 static int make(struct many *many, struct error *err)
 {
 	const struct plan *plan = many->conf->plan;
 	struct error mine = { 0 };
-	int rc = 0;
 
 	gethostname(many->mine.host, sizeof(many->mine.host) - 1);
 	memcpy(many->mine.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	many->mine.clock_error_ns = -1;
 	clocks_init(&many->clocks, many->comm->size, &mine);
+	many->here = calloc(many->comm->size, sizeof(*many->here));
+	if (!many->here)
+		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
 	if (plan->hosts != many->comm->size)
-		rc = error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
-	if (rc == 0 && !mine.code)
-		share_make(&many->share, plan, many->comm->rank, many->conf->point, &mine);
+		error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
 	return comm_agree(many->comm, &mine, many_deadline(many), err);
 }
 
@@ -141,10 +186,8 @@ int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)
 	rc = make(many, err);
 	if (rc == 0)
 		rc = carry_out(many, err);
-	if (many->stuck) /* a worker still uses it */
+	if (many->stuck)
 		return rc;
-	share_close(&many->share);
-	share_release(&many->share);
 	free(many->here);
 	clocks_release(&many->clocks);
 	free(many);

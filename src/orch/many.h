@@ -20,7 +20,6 @@ struct many_conf {
 	const struct clock *clock;
 	const struct topo *topo;
 	const struct plan *plan; /* the same on all ranks; its hosts are the ranks */
-	unsigned point; /* of the tests' sweeps */
 	const char *
 		interfaces; /* mpiTcpNetworkInterfaces: where the ranks' own addresses are looked for; "" = routing says */
 	const char *cuda_lib_path, *sysfs;
@@ -28,7 +27,7 @@ struct many_conf {
 	/* Rank 0, called by the thread that called many_run(): a step begins; how much of the traffic is over (s). */
 	void (*step)(void *context, enum many_step step);
 	void (*progress)(void *context, double elapsed, double total);
-	/* Rank 0: the part of each rank (spec/pairs.h), in their order. */
+	/* Rank 0: of each stage the part of each rank (spec/part.h), in their order; then, as one more, the clocks. */
 	int (*part)(void *context, uint32_t rank, const struct buf *part, struct error *err);
 	void *context;
 };

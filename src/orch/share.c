@@ -61,7 +61,7 @@ static int add_member(struct share *share, const struct connection *c, bool acti
 	return 0;
 }
 
-static int add_members(struct share *share, struct error *err)
+static int add_members(struct share *share, uint32_t round, struct error *err)
 {
 	struct plan_cursor cursor;
 	struct connection c;
@@ -69,6 +69,8 @@ static int add_members(struct share *share, struct error *err)
 
 	plan_begin(&cursor, share->plan, share->rank);
 	while (rc == 0 && plan_next(&cursor, &c)) {
+		if (c.round != round)
+			continue;
 		if (share->plan->endpoint[c.from].host == share->rank)
 			rc = add_member(share, &c, true, err);
 		if (rc == 0 && share->plan->endpoint[c.to].host == share->rank)
@@ -144,12 +146,12 @@ static int check_groups(const struct share *share, struct error *err)
 	return 0;
 }
 
-int share_make(struct share *ret, const struct plan *plan, uint32_t rank, unsigned point, struct error *err)
+int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct stage stage, struct error *err)
 {
 	int rc;
 
 	*ret = (struct share){ .plan = plan, .rank = rank };
-	rc = add_members(ret, err);
+	rc = add_members(ret, stage.round, err);
 	if (rc < 0)
 		return rc;
 	if (ret->members)
@@ -161,7 +163,7 @@ int share_make(struct share *ret, const struct plan *plan, uint32_t rank, unsign
 	ret->from = calloc(plan->hosts, sizeof(*ret->from));
 	if (!ret->group || !ret->by_key || !ret->in_turn || !ret->to || !ret->from)
 		return error_set(err, -ENOMEM, "no memory for %u connections", ret->members);
-	make_groups(ret, point);
+	make_groups(ret, stage.point);
 	for (uint32_t i = 0; i < ret->members; i++)
 		ret->by_key[i] = ret->in_turn[i] = &ret->member[i];
 	qsort(ret->by_key, ret->members, sizeof(struct member *), by_key);
@@ -189,6 +191,8 @@ void share_release(struct share *share)
 		buf_release(&share->to[i]);
 		buf_release(&share->from[i]);
 	}
+	for (uint32_t i = 0; i < share->members; i++)
+		free(share->member[i].error);
 	free(share->member);
 	free(share->by_key);
 	free(share->in_turn);

@@ -22,6 +22,7 @@ struct member {
 	uint32_t qps; /* of each flow */
 	struct cursor address; /* what the other end sent: inside share->from[peer] */
 	uint64_t expected; /* messages that the other end has sent */
+	struct error *error; /* it cannot be used, although the rest goes on; NULL: none */
 };
 
 /*
@@ -53,7 +54,7 @@ struct share {
 	struct error closing; /* what a device did not take back at the end */
 };
 
-int share_make(struct share *ret, const struct plan *plan, uint32_t rank, unsigned point, struct error *err);
+int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct stage stage, struct error *err);
 void share_release(struct share *share);
 /* This rank's end of a connection; NULL when it has none. */
 struct member *share_find(const struct share *share, uint32_t test, uint64_t key, bool active);
@@ -73,13 +74,20 @@ struct attendance {
 struct many {
 	struct comm *comm;
 	const struct many_conf *conf;
-	struct share share;
+	struct stage stage; /* at hand */
+	struct share share; /* of it */
 	struct attendance *here; /* by rank */
 	unsigned before, threads; /* workers of ranks before this one on its machine, and of all there */
 	struct clocks clocks; /* measured before the traffic and after it */
 	struct rank_result mine; /* what is the same in all results of this rank */
 	bool interrupted, stuck;
 };
+
+/* Whether a connection that fails leaves the others going: rounds, which would be in vain else. */
+static inline bool many_goes_on(const struct many *many)
+{
+	return many->stage.round > 0;
+}
 
 static inline int64_t many_deadline(const struct many *many)
 {
@@ -97,6 +105,11 @@ int share_join(struct many *many, struct error *err);
 /* What stands in share->to goes to each rank, what they have for this one into share->from. */
 int share_swap(struct many *many, int64_t deadline_ns, struct error *err);
 void share_close(struct share *share);
+
+/* share_spare.c: ends that cannot be used, when the others go on. */
+void member_fail(struct share *share, struct member *member, const struct error *why);
+/* Each end knows of the other one. */
+int share_tell_failed(struct many *many, struct error *err);
 
 /* share_traffic.c */
 int share_traffic(struct many *many, struct error *err);

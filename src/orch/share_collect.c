@@ -80,6 +80,8 @@ static void collect_end(const struct many *many, const struct member *member, st
 		if (workers[i].error.code && !end.error.code)
 			end.error = workers[i].error;
 	}
+	if (member->error)
+		end.error = *member->error;
 	part_end_pack(member->c.test, member->c.key, &end, to);
 }
 

@@ -215,9 +215,14 @@ static int connect_member(struct connecting *work, struct member *member)
 	for (uint32_t i = 0; rc == 0 && i < share->group[member->group].workers; i++)
 		rc = flow_connect_some(member_flow(share, member, i), member->slot * member->qps, member->qps,
 				       &member->address, work->deadline_ns, err);
-	if (rc < 0)
-		error_prefix(err, "%s '%s'", member->active ? "to" : "from", share->plan->host[member->peer].name);
-	return rc;
+	if (rc == 0)
+		return 0;
+	error_prefix(err, "%s '%s'", member->active ? "to" : "from", share->plan->host[member->peer].name);
+	if (!many_goes_on(work->many))
+		return rc;
+	member_fail(&work->many->share, member, err);
+	error_clear(err);
+	return 0;
 }
 
 /*
@@ -262,6 +267,8 @@ int share_join(struct many *many, struct error *err)
 	if (rc < 0)
 		return rc;
 	rc = connect_both(many, &mine);
+	if (rc == 0 && many_goes_on(many))
+		rc = share_tell_failed(many, &mine);
 	for (uint32_t i = 0; rc == 0 && i < share->flows; i++) {
 		struct flow *flow = &share->flow[i];
 

@@ -138,12 +138,18 @@ static void report_progress(const struct watch *w, int64_t now)
 		conf->progress(conf->context, (double)(now - w->start_ns) / 1e9, total);
 }
 
+static bool must_stop(const struct many *many)
+{
+	const atomic_int *interrupted = many->conf->interrupted;
+
+	return (interrupted && *interrupted) || (atomic_load(&many->share.control.failed) && !many_goes_on(many));
+}
+
 /* Until the workers of this rank have sent all that they will. */
 static int watch_senders(struct watch *w, struct error *err)
 {
 	struct many *many = w->many;
 	struct flow_control *control = &many->share.control;
-	const atomic_int *interrupted = many->conf->interrupted;
 	int rc = 0;
 
 	while (rc == 0 && atomic_load(&control->sending)) {
@@ -156,7 +162,7 @@ static int watch_senders(struct watch *w, struct error *err)
 		rc = comm_wait(many->comm, tick, &note, err);
 		if (rc == 0)
 			rc = take_note(many, &note);
-		if (rc == 0 && ((interrupted && *interrupted) || atomic_load(&control->failed)))
+		if (rc == 0 && must_stop(many))
 			rc = stop_everywhere(many, err);
 		if (rc == 0)
 			rc = check_overdue(w, now, err);
@@ -276,7 +282,7 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 		rc = finish(&w, err);
 	if (rc < 0)
 		command(many, FLOW_ABORT);
-	join = workers_join(workers, rc < 0 ? ABORT_NS : -1, &many->mine.error);
+	join = workers_join(workers, rc < 0 ? ABORT_NS : -1, many_goes_on(many) ? NULL : &many->mine.error);
 	many->stuck = join == -ETIMEDOUT;
 	return rc;
 }
@@ -298,9 +304,9 @@ int share_traffic(struct many *many, struct error *err)
 	const struct error none = { 0 };
 	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 
-	if (rc == 0)
+	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
-	if (rc == 0 && warmup_apart(many->conf->plan, many->conf->point)) {
+	if (rc == 0 && warmup_apart(many->conf->plan, many->stage.point)) {
 		rc = run_phase(many, false, err);
 		if (rc == 0)
 			rc = comm_agree(many->comm, &many->mine.error, many_deadline(many), err);

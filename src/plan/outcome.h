@@ -6,16 +6,32 @@
 #include "spec/part.h"
 
 struct outcome_end {
+	uint64_t stage;
+	unsigned point;
 	uint32_t test, rank;
 	uint64_t key;
 	bool active;
 	struct cursor result; /* inside the rank's part */
 };
 
+/* Earliest and latest of all windows of a stage, on rank 0's clock; the ranks' clocks. */
+struct outcome_stage {
+	int64_t begin_ns[2], end_ns[2];
+	struct part_clock *clock;
+};
+
+#define OUTCOME_FAILURES 10 /* most connections that are told with why they failed */
+
+struct outcome_failure {
+	unsigned point;
+	struct connection c;
+	struct error error;
+};
+
 /* What the connections of a test come to. */
 struct outcome_test {
-	uint64_t connections, failed, missed; /* in all; without a figure; below their threshold */
-	double sum, mean, min, max; /* of the figures: Gb/s, or us; NAN when there is none */
+	uint64_t connections, failed, missed; /* that ran; of them without a figure; below their threshold */
+	double sum, mean, min, max; /* of the figures: Gb/s, or us; NAN when there is none; sum: mean of the rounds' */
 	struct connection lowest, highest;
 	uint64_t sent, received, lost; /* messages, of the connections whose receiver counts */
 	bool counted; /* there are such */
@@ -28,26 +44,38 @@ struct outcome {
 	struct error error; /* why, when status is RUN_FAILED or RUN_INTERRUPTED */
 	int64_t started_unix_ns;
 	double setup_seconds; /* from the start of mpirun to the start of the traffic */
-	bool measured; /* all parts are here */
-	int64_t begin_ns[2], end_ns[2]; /* earliest and latest of all windows, on rank 0's clock */
-	struct buf *part; /* by rank, as they came */
-	struct part_head *head; /* by rank; host empty: no part */
-	struct part_clock *clock; /* by rank */
+	bool measured; /* all parts of a stage are here, or of several */
+	uint64_t done; /* stages of which all is here */
+	struct outcome_stage *stage;
+	uint32_t parts, part_cap;
+	struct buf *part; /* as they came */
+	struct part_head *head; /* by rank, of the latest stage; host empty: no part */
+	struct part_clock *clock; /* by rank, of the latest stage */
 	struct closure closure;
-	double *figure; /* by connection, as plan_next() gives them: Gb/s, or us in the median; NAN: it failed */
-	struct outcome_test *test; /* by test */
+	double *figure; /* by point and connection, as plan_next() gives them: Gb/s, or us in the median; NAN: none */
+	struct outcome_test *test; /* by point and test */
+	uint32_t failures;
+	struct outcome_failure failure[OUTCOME_FAILURES];
 	struct result scratch; /* while one is looked at: too large for a stack */
-	uint32_t ends, cap;
-	struct outcome_end *end; /* by test, key and role once all are here */
+	uint32_t ends, cap, told; /* ends of the stages that are done */
+	struct outcome_end *end; /* by point, test, key and role once all are here */
 };
+
+static inline struct outcome_test *outcome_test(const struct outcome *outcome, unsigned point, uint32_t test)
+{
+	return &outcome->test[point * outcome->plan->tests + test];
+}
 
 int outcome_init(struct outcome *ret, const struct request *request, const struct plan *plan, struct error *err);
 void outcome_release(struct outcome *outcome);
 
-/* Takes over a rank's part; -EPROTO: it is not one, or of other connections than planned. */
+/* Takes over a rank's part of the stage that is not done; -EPROTO: it is not one. Clocks are what ends a stage. */
 int outcome_add(struct outcome *outcome, uint32_t rank, struct buf *part, struct error *err);
 int outcome_add_clocks(struct outcome *outcome, const struct buf *clocks, struct error *err);
-/* All parts are here. -EPROTO: an end is missing, or is there twice. */
+/*
+ * No more parts come: what is here of stages that are done can be looked at. -EPROTO: an end of them is missing, or is there
+ * twice.
+ */
 int outcome_complete(struct outcome *outcome, struct error *err);
 
 /* The figures of all connections and what they come to: status, error, figure, test. */
@@ -57,7 +85,7 @@ int outcome_judge(struct outcome *outcome, struct error *err);
 void outcome_judge_result(struct result *result);
 
 /*
- * Spread of the windows' begins and ends over all workers of all ranks, on rank 0's clock; the largest bound of a rank's clock's
+ * Spread of the windows' begins and ends over all workers of all ranks, on rank 0's clock, the largest of any stage; the largest bound of a rank's clock's
  * error, and what holds in 95 of 100 cases; s.
  */
 struct outcome_skew {
@@ -65,8 +93,8 @@ struct outcome_skew {
 };
 bool outcome_skew(const struct outcome *outcome, struct outcome_skew *ret);
 
-/* One connection as a result between two ranks, requestor first; to be released. Its status tells whether it failed. */
-int outcome_result(const struct outcome *outcome, const struct connection *connection, struct result *ret,
-		   struct error *err);
+/* One connection at a point as a result between two ranks, requestor first; to be released. Its status tells whether it failed. */
+int outcome_result(const struct outcome *outcome, const struct connection *connection, unsigned point,
+		   struct result *ret, struct error *err);
 
 #endif

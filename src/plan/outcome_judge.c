@@ -87,55 +87,78 @@ static void add_instant(int64_t span[2], int64_t at_ns)
 		span[1] = at_ns;
 }
 
-static void add_windows(struct outcome *outcome, const struct result *result)
+static void add_windows(struct outcome_stage *stage, const struct result *result)
 {
 	for (uint32_t i = 0; i < result->ranks; i++) {
 		struct window window;
 
 		if (!rank_window(result, &result->rank[i], &window))
 			continue;
-		add_instant(outcome->begin_ns, window.begin_ns);
-		add_instant(outcome->begin_ns, window.begin_ns + llround(window.begin_skew * 1e9));
-		add_instant(outcome->end_ns, window.end_ns - llround(window.end_skew * 1e9));
-		add_instant(outcome->end_ns, window.end_ns);
+		add_instant(stage->begin_ns, window.begin_ns);
+		add_instant(stage->begin_ns, window.begin_ns + llround(window.begin_skew * 1e9));
+		add_instant(stage->end_ns, window.end_ns - llround(window.end_skew * 1e9));
+		add_instant(stage->end_ns, window.end_ns);
 	}
 }
 
-static int judge_one(struct outcome *outcome, const struct connection *c, uint64_t number, struct error *err)
+static void add_failure(struct outcome *outcome, const struct connection *c, unsigned point, const struct error *error)
 {
-	struct outcome_test *test = &outcome->test[c->test];
-	struct result *result = &outcome->scratch;
-	int rc = outcome_result(outcome, c, result, err);
+	if (!outcome->error.code)
+		outcome->error = *error;
+	if (outcome->failures < OUTCOME_FAILURES)
+		outcome->failure[outcome->failures++] =
+			(struct outcome_failure){ .point = point, .c = *c, .error = *error };
+}
 
+static int judge_one(struct outcome *outcome, const struct connection *c, unsigned point, double *figure,
+		     struct error *err)
+{
+	const uint64_t stage = plan_stage_of(outcome->plan, c, point);
+	struct outcome_test *test = outcome_test(outcome, point, c->test);
+	struct result *result = &outcome->scratch;
+	int rc;
+
+	*figure = (double)NAN;
+	if (stage >= outcome->done)
+		return 0;
+	rc = outcome_result(outcome, c, point, result, err);
 	if (rc == 0) {
 		outcome_judge_result(result);
-		outcome->figure[number] = figure_of(result);
-		add_figure(test, c, outcome->figure[number]);
+		*figure = figure_of(result);
+		add_figure(test, c, *figure);
 		add_loss(test, result);
-		add_windows(outcome, result);
+		add_windows(&outcome->stage[stage], result);
 		test->missed += result->status == RUN_THRESHOLD;
-		if (result->status == RUN_FAILED && !outcome->error.code)
-			outcome->error = result->error;
+		if (result->status == RUN_FAILED)
+			add_failure(outcome, c, point, &result->error);
 	}
 	result_release(result);
 	return rc;
 }
 
+static void conclude_test(struct outcome_test *test, uint32_t rounds)
+{
+	const uint64_t good = test->connections - test->failed;
+
+	test->mean = good ? test->sum / (double)good : (double)NAN;
+	test->sum /= rounds; /* of what runs at once */
+	if (!good)
+		test->sum = test->min = test->max = (double)NAN;
+}
+
 static void conclude(struct outcome *outcome)
 {
-	bool missed = false, interrupted = false;
+	const uint32_t tests = plan_points(outcome->plan) * outcome->plan->tests;
+	bool missed = false, interrupted = outcome->done < plan_stages(outcome->plan);
 
-	for (uint32_t i = 0; i < outcome->plan->tests; i++) {
-		struct outcome_test *test = &outcome->test[i];
-		const uint64_t good = test->connections - test->failed;
-
-		test->mean = good ? test->sum / (double)good : (double)NAN;
-		missed |= test->missed > 0;
-		if (!good)
-			test->sum = test->min = test->max = (double)NAN;
+	for (uint32_t i = 0; i < tests; i++) {
+		conclude_test(&outcome->test[i], outcome->plan->rounds);
+		missed |= outcome->test[i].missed > 0;
 	}
 	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
 		interrupted |= outcome->head[i].interrupted;
+	if (outcome->status == RUN_INTERRUPTED)
+		return;
 	if (outcome->error.code)
 		outcome->status = RUN_FAILED;
 	else if (interrupted) {
@@ -147,33 +170,54 @@ static void conclude(struct outcome *outcome)
 
 int outcome_judge(struct outcome *outcome, struct error *err)
 {
-	struct plan_cursor cursor;
-	struct connection c;
-	uint64_t number = 0;
+	double *figure = outcome->figure;
 	int rc = 0;
 
-	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
-	while (rc == 0 && plan_next(&cursor, &c))
-		rc = judge_one(outcome, &c, number++, err);
+	for (unsigned point = 0; rc == 0 && point < plan_points(outcome->plan); point++) {
+		struct plan_cursor cursor;
+		struct connection c;
+
+		plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
+		while (rc == 0 && plan_next(&cursor, &c))
+			rc = judge_one(outcome, &c, point, figure++, err);
+	}
 	conclude(outcome);
 	return rc;
 }
 
-bool outcome_skew(const struct outcome *outcome, struct outcome_skew *ret)
+static double spread(const int64_t span[2], double most)
 {
-	int64_t error = 0, u95 = 0;
+	const double seconds = (double)(span[1] - span[0]) / 1e9;
 
+	return seconds > most ? seconds : most;
+}
+
+static void add_clocks(const struct outcome *outcome, const struct outcome_stage *stage, struct outcome_skew *ret)
+{
 	for (uint32_t i = 0; i < outcome->plan->hosts; i++) {
-		const struct part_clock *clock = &outcome->clock[i];
+		const struct part_clock *clock = &stage->clock[i];
 
 		for (unsigned k = 0; k < 2; k++) {
-			error = clock->error_ns[k] > error ? clock->error_ns[k] : error;
-			u95 = clock->u95_ns[k] > u95 ? clock->u95_ns[k] : u95;
+			const double error = (double)clock->error_ns[k] / 1e9, u95 = (double)clock->u95_ns[k] / 1e9;
+
+			ret->clock_error = error > ret->clock_error ? error : ret->clock_error;
+			ret->clock_u95 = u95 > ret->clock_u95 ? u95 : ret->clock_u95;
 		}
 	}
-	*ret = (struct outcome_skew){ .begin = (double)(outcome->begin_ns[1] - outcome->begin_ns[0]) / 1e9,
-				      .end = (double)(outcome->end_ns[1] - outcome->end_ns[0]) / 1e9,
-				      .clock_error = (double)error / 1e9,
-				      .clock_u95 = (double)u95 / 1e9 };
-	return outcome->measured && outcome->begin_ns[0];
+}
+
+bool outcome_skew(const struct outcome *outcome, struct outcome_skew *ret)
+{
+	bool any = false;
+
+	*ret = (struct outcome_skew){ 0 };
+	for (uint64_t i = 0; i < outcome->done; i++) {
+		const struct outcome_stage *stage = &outcome->stage[i];
+
+		ret->begin = spread(stage->begin_ns, ret->begin);
+		ret->end = spread(stage->end_ns, ret->end);
+		add_clocks(outcome, stage, ret);
+		any |= stage->begin_ns[0] != 0;
+	}
+	return outcome->measured && any;
 }

@@ -92,6 +92,30 @@ struct plan_cursor {
 void plan_begin(struct plan_cursor *cursor, const struct plan *plan, uint32_t host);
 bool plan_next(struct plan_cursor *cursor, struct connection *ret); /* false: that was the last */
 
+/* Stages run one after another: each point of the sweep, and of it each round of peer shifting. */
+struct stage {
+	unsigned point;
+	uint32_t round; /* 0 without peer shifting; only connections of this round are in it */
+};
+static inline unsigned plan_points(const struct plan *plan)
+{
+	return plan->test[0].sweep.count; /* more than one only where there is one test */
+}
+static inline uint64_t plan_stages(const struct plan *plan)
+{
+	return (uint64_t)plan_points(plan) * plan->rounds;
+}
+static inline struct stage plan_stage(const struct plan *plan, uint64_t number)
+{
+	return (struct stage){ .point = (unsigned)(number / plan->rounds),
+			       .round = plan->test[0].peer_shifting ? (uint32_t)(number % plan->rounds) + 1 : 0 };
+}
+/* The stage in which a connection runs at one point. */
+static inline uint64_t plan_stage_of(const struct plan *plan, const struct connection *connection, unsigned point)
+{
+	return (uint64_t)point * plan->rounds + (connection->round ? connection->round - 1 : 0);
+}
+
 /* Bytes of a message from one position to another of a test with bytes. */
 uint64_t plan_size(const struct plan_test *test, uint32_t from, uint32_t to);
 

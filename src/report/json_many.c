@@ -64,7 +64,7 @@ static void append(const struct outcome *outcome, const struct connection *c, st
 	part_append_pair(&lists->pairs, result, first);
 }
 
-static void list_all(const struct outcome *outcome, struct result *result, struct lists *lists)
+static void list_all(const struct outcome *outcome, unsigned point, struct result *result, struct lists *lists)
 {
 	struct plan_cursor cursor;
 	struct connection c;
@@ -72,7 +72,7 @@ static void list_all(const struct outcome *outcome, struct result *result, struc
 
 	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 	while (plan_next(&cursor, &c)) {
-		if (outcome_result(outcome, &c, result, &err) == 0) {
+		if (outcome_result(outcome, &c, point, result, &err) == 0) {
 			outcome_judge_result(result);
 			append(outcome, &c, result, lists);
 		}
@@ -92,11 +92,12 @@ static json_t *figures(const struct outcome_test *t, bool latency)
 	return object;
 }
 
-static json_t *test(const struct outcome *outcome, uint32_t i)
+static json_t *test(const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct plan_test *planned = &outcome->plan->test[i];
-	const struct outcome_test *t = &outcome->test[i];
-	const bool latency = planned->sweep.spec[0].metric == METRIC_LAT;
+	const struct spec *spec = &planned->sweep.spec[point];
+	const struct outcome_test *t = outcome_test(outcome, point, i);
+	const bool latency = spec->metric == METRIC_LAT, ran = t->connections > 0;
 	json_t *object = json_object();
 
 	tree_put(&object, "testName", tree_text_or_null(planned->name));
@@ -104,9 +105,13 @@ static json_t *test(const struct outcome *outcome, uint32_t i)
 	tree_put(&object, "trafficDirection", json_string(direction_name(planned->direction)));
 	tree_put(&object, "trafficPartition", json_string(partition_name(planned->partition)));
 	tree_put(&object, "connections", tree_count(planned->connections));
-	tree_put(&object, "failedConnections", outcome->measured ? tree_count(t->failed) : json_null());
-	tree_put(&object, "thresholdMissed", outcome->measured ? tree_count(t->missed) : json_null());
-	tree_put(&object, "figures", outcome->measured ? figures(t, latency) : json_null());
+	tree_put(&object, "rounds", json_integer(planned->rounds));
+	tree_put(&object, "msgSize", tree_count(spec->size));
+	tree_put(&object, "numQps", tree_count(spec->qps));
+	tree_put(&object, "txDepth", tree_count(spec->tx_depth));
+	tree_put(&object, "failedConnections", ran ? tree_count(t->failed) : json_null());
+	tree_put(&object, "thresholdMissed", ran ? tree_count(t->missed) : json_null());
+	tree_put(&object, "figures", ran ? figures(t, latency) : json_null());
 	tree_put(&object, "sent", t->counted ? tree_count(t->sent) : json_null());
 	tree_put(&object, "received", t->counted ? tree_count(t->received) : json_null());
 	tree_put(&object, "lost", t->counted ? tree_count(t->lost) : json_null());
@@ -150,8 +155,9 @@ static json_t *aggregated(const struct outcome *outcome, json_t *pairs)
 {
 	json_t *object = json_object(), *tests = json_array();
 
-	for (uint32_t i = 0; i < outcome->plan->tests; i++)
-		tree_append(&tests, test(outcome, i));
+	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
+		for (uint32_t i = 0; i < outcome->plan->tests; i++)
+			tree_append(&tests, test(outcome, point, i));
 	tree_put(&object, "bwResults", json_null());
 	tree_put(&object, "bidirConnections", pairs);
 	tree_put(&object, "latResults", json_null());
@@ -219,7 +225,8 @@ char *report_many_json(const struct outcome *outcome, struct result *scratch)
 	json_t *root = json_object();
 	char *text;
 
-	list_all(outcome, scratch, &lists);
+	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
+		list_all(outcome, point, scratch, &lists);
 	tree_put(&root, "versionInfo", part_version_info());
 	tree_put(&root, "status", part_status(outcome->status));
 	tree_put(&root, "error", part_error(outcome->status, &outcome->error));

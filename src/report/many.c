@@ -16,16 +16,22 @@ static const char *unit_of(const struct plan_test *test)
 	return test->sweep.spec[0].metric == METRIC_LAT ? "usec" : "Gbit/sec";
 }
 
-static void title(const struct page *page, const struct outcome *outcome, uint32_t i)
+static void title(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct plan_test *test = &outcome->plan->test[i];
-	const struct spec *spec = &test->sweep.spec[0];
+	const struct spec *spec = &test->sweep.spec[point];
+	char varied[64] = "", rounds[32] = "";
 
-	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %s%llu bytes, %llu connections", test->name,
+	if (test->sweep.count > 1)
+		snprintf(varied, sizeof(varied), ", %llu QP%s, depth %llu", (unsigned long long)spec->qps,
+			 spec->qps == 1 ? "" : "s", (unsigned long long)spec->tx_depth);
+	if (test->peer_shifting)
+		snprintf(rounds, sizeof(rounds), " in %u rounds", test->rounds);
+	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %s%llu bytes%s, %llu connections%s", test->name,
 		  test->name[0] ? ": " : "", spec->metric == METRIC_LAT ? "Latency" : "Bandwidth",
 		  pattern_name(test->pattern), direction_name(test->direction), transport_name(spec->transport),
-		  verb_name(spec->verb), test->bytes ? "up to " : "", (unsigned long long)spec->size,
-		  (unsigned long long)test->connections);
+		  verb_name(spec->verb), test->bytes ? "up to " : "", (unsigned long long)spec->size, varied,
+		  (unsigned long long)test->connections, rounds);
 }
 
 static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,
@@ -38,15 +44,16 @@ static void extreme(const struct page *page, const struct outcome *outcome, cons
 	page_text(page, label, units_format_figure(figure, value), unit, remark);
 }
 
-static void summary(const struct page *page, const struct outcome *outcome, uint32_t i)
+static void summary(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
-	const struct outcome_test *test = &outcome->test[i];
+	const struct outcome_test *test = outcome_test(outcome, point, i);
 	const char *unit = unit_of(&outcome->plan->test[i]);
 	const bool latency = outcome->plan->test[i].sweep.spec[0].metric == METRIC_LAT;
 
 	if (!isnan(test->mean)) {
 		if (!latency)
-			page_figure(page, "Total BW", test->sum, unit);
+			page_figure(page, outcome->plan->test[i].peer_shifting ? "Total BW of a round" : "Total BW",
+				    test->sum, unit);
 		page_figure(page, latency ? "Mean of the medians" : "Mean of a connection", test->mean, unit);
 		extreme(page, outcome, "Lowest", test->min, &test->lowest, unit);
 		extreme(page, outcome, "Highest", test->max, &test->highest, unit);
@@ -147,11 +154,12 @@ static void head(const struct page *page, const struct plan *plan, const uint32_
 	page_line(page, TONE_DIM, "%s", text);
 }
 
-static void fill(const struct outcome *outcome, uint32_t test, const uint32_t *endpoint, unsigned count, double *cells)
+static void fill(const struct outcome *outcome, unsigned point, uint32_t test, const uint32_t *endpoint, unsigned count,
+		 double *cells)
 {
 	struct plan_cursor cursor;
 	struct connection c;
-	uint64_t number = 0;
+	uint64_t number = point * outcome->plan->connections;
 
 	for (unsigned i = 0; i < count * count; i++)
 		cells[i] = -1;
@@ -162,7 +170,7 @@ static void fill(const struct outcome *outcome, uint32_t test, const uint32_t *e
 				outcome->figure[number];
 }
 
-static void matrix(const struct page *page, const struct outcome *outcome, uint32_t i)
+static void matrix(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct plan *plan = outcome->plan;
 	uint32_t endpoint[MATRIX_MAX];
@@ -172,7 +180,7 @@ static void matrix(const struct page *page, const struct outcome *outcome, uint3
 
 	if (!count)
 		return;
-	fill(outcome, i, endpoint, count, cells);
+	fill(outcome, point, i, endpoint, count, cells);
 	page_blank(page);
 	head(page, plan, endpoint, count, skip);
 	for (unsigned y = 0; y < count; y++)
@@ -232,17 +240,40 @@ static void ranks(const struct page *page, const struct outcome *outcome)
 	}
 }
 
+/* Those that failed, each with its reason, as far as they are told. */
+static void failures(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t test)
+{
+	for (uint32_t i = 0; i < outcome->failures; i++) {
+		const struct outcome_failure *failure = &outcome->failure[i];
+		char from[PLAN_LABEL], to[PLAN_LABEL];
+
+		if (failure->point == point && failure->c.test == test)
+			page_line(page, TONE_BAD, "  %s -> %s: %s", plan_label(outcome->plan, failure->c.from, from),
+				  plan_label(outcome->plan, failure->c.to, to), failure->error.text);
+	}
+}
+
+static void test(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
+{
+	title(page, outcome, point, i);
+	if (!outcome_test(outcome, point, i)->connections)
+		page_line(page, TONE_DIM, "did not run");
+	else {
+		summary(page, outcome, point, i);
+		failures(page, outcome, point, i);
+		if (!outcome->plan->test[i].no_matrix)
+			matrix(page, outcome, point, i);
+	}
+	page_blank(page);
+}
+
 void report_many(FILE *to, const struct outcome *outcome)
 {
 	struct page page;
 
 	page_init(&page, to);
-	for (uint32_t i = 0; i < outcome->plan->tests; i++) {
-		title(&page, outcome, i);
-		summary(&page, outcome, i);
-		if (!outcome->plan->test[i].no_matrix)
-			matrix(&page, outcome, i);
-		page_blank(&page);
-	}
+	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
+		for (uint32_t i = 0; i < outcome->plan->tests; i++)
+			test(&page, outcome, point, i);
 	ranks(&page, outcome);
 }

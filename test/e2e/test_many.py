@@ -29,8 +29,9 @@ def many(run):
 
 def pairs(document):
     """Numbers of the ranks of each connection, from and to."""
-    return [tuple(int(c[side].partition('%')[2]) for side in ('requestorEndpoint', 'responderEndpoint'))
-            for c in document['connections']]
+    def number(endpoint):
+        return int(endpoint.partition('%')[2].partition(':')[0])
+    return [(number(c['requestorEndpoint']), number(c['responderEndpoint'])) for c in document['connections']]
 
 
 def test_all_to_all_over_tcp(many):
@@ -134,6 +135,48 @@ def test_unequal_sizes_over_tcp(many, tmp_path):
         [(160 * n, 40) for n in (25, 25, 250, 7, 25, 2)]
 
 
+def test_peer_shifting(many):
+    """Each pair in its round, alone on its ends: in round p rank i sends to i + p; a sender has the link to itself."""
+    for _ in range(6):
+        document = many('a2a', 3, '--peer_shifting', '-r', 'null', '--null_rate', '10G', '-D', '0.3')
+        for (a, b), connection in zip(pairs(document), document['connections'], strict=True):
+            assert b == (a - 1 + connection['testConfig']['generalConfig']['trafficPhaseId']) % 3 + 1
+        assert sorted(pairs(document)) == [(a, b) for a in (1, 2, 3) for b in (1, 2, 3) if a != b]
+        test = document['aggregatedResults']['perTest'][0]
+        rates = [c['results']['bwResults']['bwGbSec'] for c in document['connections']]
+        assert test['rounds'] == 2 and test['figures']['sumGbSec'] == pytest.approx(sum(rates) / 2)
+        if rates == pytest.approx([10] * 6, rel=0.02):
+            break
+    assert rates == pytest.approx([10] * 6, rel=0.02)
+
+
+def test_a_failed_pair_does_not_end_the_rounds(run, tmp_path):
+    """A rank whose provider nobody else has: its pairs fail at both ends, with the reason; the others have figures."""
+    path = tmp_path / 'result.json'
+    scenario = {'trafficPattern': 'ALL_TO_ALL', 'peerShifting': True, 'duration': 0.3, 'warmupTime': 0, 'endMargin': 0,
+                'rdmaDriver': 'ofi', 'testNodes': [{'hostName': 'localhost%[1-2]', 'deviceName': 'tcp'},
+                                                   {'hostName': 'localhost%3', 'deviceName': 'udp'}]}
+    result = run('-f', json.dumps(scenario), '-j', path, timeout=120)
+    document = check(path.read_text())
+    assert result.rc == 1 and document['status'] == 'failed', result
+    failed = [pair for pair, c in zip(pairs(document), document['connections'], strict=True) if c['status'] != 'ok']
+    assert sorted(failed) == [(1, 3), (2, 3), (3, 1), (3, 2)]
+    assert all('choose one for both' in c['error'] for c in document['connections'] if c['status'] == 'failed')
+    assert document['aggregatedResults']['perTest'][0]['failedConnections'] == 4
+    assert 'localhost%1:tcp -> localhost%3:udp: host' in result.stdout and result.stdout.count('failed') >= 4
+
+
+def test_sweep(many):
+    """Each combination is a test of its own, with counts of its own."""
+    document = many('ring', 2, '-c', 'TCP', '-s', '64,4K', '-q', '1,2', '-i', '50')
+    tests = document['aggregatedResults']['perTest']
+    assert [(t['numQps'], t['msgSize']) for t in tests] == [(1, 64), (1, 4096), (2, 64), (2, 4096)]
+    assert [t['received'] for t in tests] == [100, 100, 200, 200]
+    assert [c['testConfig']['resourceConfig']['operations'][0]['msgSize'] for c in document['connections']] == \
+        [64, 64, 4096, 4096] * 2
+    assert document['status'] == 'ok' and len(document['aggregatedResults']['bidirConnections']) == 0
+
+
 def test_report_for_people(run):
     result = run('--traffic_pattern', 'm2o', '-n', 'localhost%[1-3]', '-r', 'null', '-i', '1000', '-w', '0', '-s', '8',
                  timeout=90)
@@ -143,8 +186,6 @@ def test_report_for_people(run):
 
 
 @pytest.mark.parametrize('options, part', [
-    (('-n', 'localhost%[1-2]', '-s', '8,64'), 'a list of sizes'),
-    (('-n', 'localhost%[1-2]', '--peer_shifting'), 'peer shifting'),
     (('-n', 'localhost%[1-2]', '--mpirun', 'no-such-mpirun -v'), "there is no 'no-such-mpirun' (--mpirun)"),
     (('-n', 'localhost,other', '-r', 'null'), "'localhost' is another host"),
     (('-n', 'localhost%[1-2]', '-r', 'sock', '-d', 'nodev0'), "host 'localhost%1', 'localhost%2': there is no network"),

@@ -84,7 +84,7 @@ static void check_plan(enum pattern pattern, const char *hosts, enum metric metr
 	uint64_t ends = 0;
 
 	for (uint32_t i = 0; i < plan->hosts; i++) {
-		assert_int_equal(share_make(&share[i], plan, i, 0, &err), 0);
+		assert_int_equal(share_make(&share[i], plan, i, plan_stage(plan, 0), &err), 0);
 		check_share(&share[i], groups);
 		ends += share[i].members;
 	}
@@ -152,7 +152,7 @@ static void test_nobody_waits_in_a_circle(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < plan->hosts; i++)
-		assert_int_equal(share_make(&all[i].share, plan, i, 0, &err), 0);
+		assert_int_equal(share_make(&all[i].share, plan, i, plan_stage(plan, 0), &err), 0);
 	do {
 		before = joined;
 		for (uint32_t i = 0; i < plan->hosts; i++)
