@@ -26,6 +26,7 @@
 
 #define SAY_NS   10000000000LL
 #define STEP_NS  70000000000LL /* the ranks tell within a minute that one of them does not answer */
+#define TOLD_NS  1000000000LL
 #define STUCK_NS 40000000000LL /* beyond the end of the traffic */
 
 struct starter {
@@ -42,7 +43,9 @@ struct starter {
 	atomic_int interrupted;
 	bool told_stop;
 	double total; /* s of traffic */
-	int64_t begun_ns, quiet_until_ns; /* the next word must come until then */
+	int64_t begun_ns;
+	int64_t quiet_until_ns; /* the next word must come until then */
+	int64_t told_ns; /* a rank that lost others has said so, and mpirun ends, unless it waits for them */
 	bool over; /* rank 0 has told how it ended */
 };
 
@@ -180,12 +183,27 @@ static int64_t silence(const struct starter *s)
 	return STEP_NS + s->request->connect_timeout_ns;
 }
 
+/* Nothing came for a while. */
+static int check_silence(struct starter *s, struct error *err)
+{
+	const int64_t now = clock_now(&s->clock);
+
+	if (!s->told_ns && mpirun_told(s->launch))
+		s->told_ns = now;
+	if (s->told_ns && now > s->told_ns + TOLD_NS)
+		return mpirun_explain(&s->mpirun, s->launch, s->job.rank_of, err);
+	if (now < s->quiet_until_ns)
+		return 0;
+	return error_set(err, -ETIMEDOUT, "nothing came from the ranks for %lld s",
+			 (long long)(silence(s) / 1000000000));
+}
+
 static int listen_to_ranks(struct starter *s, struct error *err)
 {
-	int64_t quiet_until = clock_now(&s->clock) + silence(s);
 	struct buf payload = BUF_INIT;
 	int rc = 0;
 
+	s->quiet_until_ns = clock_now(&s->clock) + silence(s);
 	while (rc == 0 && !s->over) {
 		const struct patience until = { .clock = &s->clock,
 						.deadline_ns = clock_now(&s->clock) + 200000000,
@@ -195,15 +213,12 @@ static int listen_to_ranks(struct starter *s, struct error *err)
 		rc = channel_take(&s->channel, &type, &payload, &until, err);
 		if (rc == 0) {
 			rc = take(s, type, &payload, err);
-			quiet_until = clock_now(&s->clock) + silence(s);
+			s->quiet_until_ns = clock_now(&s->clock) + silence(s);
 		} else if (rc == -EINTR) {
 			stop_once(s);
 			rc = 0;
 		} else if (rc == -ETIMEDOUT) {
-			rc = clock_now(&s->clock) < quiet_until
-				     ? 0
-				     : error_set(err, rc, "nothing came from the ranks for %lld s",
-						 (long long)(silence(s) / 1000000000));
+			rc = check_silence(s, err);
 		} else if (rc == -ECHILD) {
 			rc = mpirun_explain(&s->mpirun, s->launch, s->job.rank_of, err);
 		}

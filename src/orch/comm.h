@@ -46,6 +46,7 @@ struct comm_ops {
 	int (*note)(struct comm *comm, const struct note *note, struct error *err);
 	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
 	int (*ping)(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err);
+	int (*watch)(struct comm *comm, bool on, struct error *err); /* NULL: it always does */
 	void (*close)(struct comm *comm);
 };
 
@@ -100,6 +101,15 @@ static inline int comm_wait(struct comm *comm, int64_t timeout_ns, struct note *
 static inline int comm_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
 {
 	return comm->ops->ping(comm, rank, ret, deadline_ns, err);
+}
+
+/*
+ * All ranks, at the same place: from here on, or no longer, one that is stopped or cut off is named within some seconds in any
+ * call. Meanwhile no rank may stay out of the communicator for that long.
+ */
+static inline int comm_watch(struct comm *comm, bool on, struct error *err)
+{
+	return comm->ops->watch ? comm->ops->watch(comm, on, err) : 0;
 }
 
 static inline void comm_close(struct comm *comm)

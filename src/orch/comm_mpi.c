@@ -2,6 +2,7 @@
 #include "orch/comm_mpi.h"
 
 #include "base/clock.h"
+#include "orch/beat.h"
 #include "orch/mpi_link.h"
 #include "orch/parcel.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tag { TAG_NOTE = 1, TAG_PING, TAG_PONG, TAG_PARTS = 64 };
+enum tag { TAG_NOTE = 1, TAG_PING, TAG_PONG, TAG_BEAT, TAG_PARTS = 64 };
 #define TAGS      8192u /* collective calls whose messages cannot be taken for another's */
 #define CLOSE_NS  5000000000LL /* for all ranks to come to the end */
 #define NOTES_MAX 4096u
@@ -25,6 +26,7 @@ struct comm_mpi {
 	uint64_t ping_number;
 	bool answered;
 	struct ping pong; /* t2 and t3 of the last answer */
+	struct beat beat; /* to the next of MPI's numbers, from the one before */
 	bool broken; /* a call failed: the ranks do not stand at the same place any more */
 };
 
@@ -83,10 +85,56 @@ static void take_pong(struct comm_mpi *m, const struct buf *data)
 	m->answered = !c.failed && number == m->ping_number; /* else one that we no longer wait for */
 }
 
+static const char *name_of(const struct comm_mpi *m, unsigned number)
+{
+	return m->comm.names ? m->comm.names[rank_of(m, number)] : "?";
+}
+
+static int send_beat(struct comm_mpi *m, struct error *err)
+{
+	struct buf data = BUF_INIT;
+
+	buf_put_u8(&data, m->beat.on);
+	return post_send_away(&m->post, (m->own + 1) % m->comm.size, TAG_BEAT, &data, err);
+}
+
+static void take_beat(struct comm_mpi *m, const struct buf *data, int64_t now)
+{
+	struct cursor c;
+
+	cursor_init(&c, data->data, data->len);
+	beat_heard(&m->beat, cursor_u8(&c) != 0, now);
+}
+
+/* We are there, and the one before is. */
+static int keep_beating(struct comm_mpi *m, struct error *err)
+{
+	const int64_t now = clock_now(m->comm.clock);
+	const unsigned before = (m->own + m->comm.size - 1) % m->comm.size;
+
+	if (beat_missed(&m->beat, now))
+		return error_set(err, -ETIMEDOUT, "host '%s' (rank %u) has been silent for %lld s", name_of(m, before),
+				 rank_of(m, before), BEAT_SILENT_NS / 1000000000);
+	return beat_due(&m->beat, now) ? send_beat(m, err) : 0;
+}
+
+static int take(struct comm_mpi *m, int tag, unsigned from, const struct buf *data, int64_t now, struct error *err)
+{
+	if (tag == TAG_PING)
+		return answer_ping(m, from, data, now, err);
+	if (tag == TAG_NOTE)
+		return take_note(m, data, err);
+	if (tag == TAG_PONG)
+		take_pong(m, data);
+	else
+		take_beat(m, data, now);
+	return 0;
+}
+
 /* Takes and answers what comes beside the collective calls: 1 when something came. */
 static int pump(struct comm_mpi *m, struct error *err)
 {
-	static const int tags[] = { TAG_PING, TAG_PONG, TAG_NOTE };
+	static const int tags[] = { TAG_PING, TAG_PONG, TAG_NOTE, TAG_BEAT };
 	int moved = post_reap(&m->post, err);
 
 	for (unsigned i = 0; moved >= 0 && i < sizeof(tags) / sizeof(tags[0]); i++) {
@@ -97,15 +145,13 @@ static int pump(struct comm_mpi *m, struct error *err)
 
 		if (rc > 0) {
 			moved = 1;
-			if (tags[i] == TAG_PONG)
-				take_pong(m, &data);
-			else
-				rc = tags[i] == TAG_PING ? answer_ping(m, from, &data, now, err)
-							 : take_note(m, &data, err);
+			rc = take(m, tags[i], from, &data, now, err);
 		}
 		moved = rc < 0 ? rc : moved;
 		buf_release(&data);
 	}
+	if (moved >= 0 && keep_beating(m, err) < 0)
+		return err->code;
 	return moved;
 }
 
@@ -114,11 +160,6 @@ static int broken(struct comm_mpi *m, int rc)
 	if (rc < 0)
 		m->broken = true;
 	return rc;
-}
-
-static const char *name_of(const struct comm_mpi *m, unsigned number)
-{
-	return m->comm.names ? m->comm.names[rank_of(m, number)] : "?";
 }
 
 /* Sends and takes all parcels of a collective call, and serves what comes meanwhile. */
@@ -273,6 +314,17 @@ static int mpi_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t 
 	return 0;
 }
 
+static int mpi_watch(struct comm *comm, bool on, struct error *err)
+{
+	struct comm_mpi *m = mpi_of(comm);
+
+	if (comm->size < 2 || m->beat.on == on)
+		return 0;
+	m->beat.on = on;
+	m->beat.sent_ns = 0;
+	return on ? 0 : broken(m, send_beat(m, err)); /* the next call sends the first */
+}
+
 /* MPI's own end waits for all ranks without a deadline: so they come to it together, or all are ended. */
 static void mpi_close(struct comm *comm)
 {
@@ -298,6 +350,7 @@ static const struct comm_ops mpi_ops = {
 	.note = mpi_note,
 	.wait = mpi_wait,
 	.ping = mpi_ping,
+	.watch = mpi_watch,
 	.close = mpi_close,
 };
 

@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STOP_NS 5000000000LL
+#define OVER_NS 5000000000LL /* for mpirun to end when all is over */
+#define STOP_NS 1000000000LL /* after each SIGTERM: a host that is cut off lets it wait for ever */
 #define END_NS  3000000000LL /* from the end of its stdout to its own */
 
 /* Which ranks are on the host of rank i: those before it, and whether it is the first. */
@@ -173,12 +174,30 @@ static int dead_number(const struct launch *launch)
 	return units_parse_int(text, &number, NULL) ? -1 : (int)number;
 }
 
+/* What a rank that lost the others has said itself, in one sentence. */
+static bool own_sentence(const struct launch *launch, char *ret, size_t size)
+{
+	if (!launch_log_find(launch, "fabperf: ", ret, size))
+		return false;
+	ret[strcspn(ret, "\n")] = 0;
+	return true;
+}
+
+bool mpirun_told(const struct launch *launch)
+{
+	char sentence[8];
+
+	return own_sentence(launch, sentence, sizeof(sentence));
+}
+
 int mpirun_explain(const struct mpirun *conf, struct launch *launch, const uint32_t *rank_of, struct error *err)
 {
 	const struct patience until = { .clock = launch->clock, .deadline_ns = clock_now(launch->clock) + END_NS };
 	int status, number;
-	char log[400], how[48] = "";
+	char log[600], how[48] = "";
 
+	if (own_sentence(launch, log, sizeof(log)))
+		return error_set(err, -ECONNRESET, "%s", log);
 	if (launch_wait(launch, &until, &status))
 		snprintf(how, sizeof(how), "closed its output");
 	else if (WIFSIGNALED(status))
@@ -189,7 +208,10 @@ int mpirun_explain(const struct mpirun *conf, struct launch *launch, const uint3
 	if (number >= 0 && (uint32_t)number < conf->ranks)
 		return error_set(err, -ECONNRESET, "the rank on host '%s' was killed or crashed",
 				 conf->host[rank_of[number]]);
-	launch_log(launch, log, sizeof(log));
+	if (own_sentence(launch, log, sizeof(log)))
+		return error_set(err, -ECONNRESET, "%s", log);
+	log[0] = 0;
+	launch_log(launch, log, 400);
 	return error_set(err, -ECHILD, "mpirun %s before the results came: %s", how,
 			 log[0] ? log : "it wrote nothing to stderr");
 }
@@ -204,7 +226,8 @@ void mpirun_stop(struct launch *launch, bool over)
 	for (unsigned i = 0; i < 2 && launch->pid; i++) {
 		if (!over)
 			kill(launch->pid, SIGTERM);
-		until = (struct patience){ .clock = launch->clock, .deadline_ns = clock_now(launch->clock) + STOP_NS };
+		until = (struct patience){ .clock = launch->clock,
+					   .deadline_ns = clock_now(launch->clock) + (over ? OVER_NS : STOP_NS) };
 		launch_wait(launch, &until, &status);
 		over = false;
 	}

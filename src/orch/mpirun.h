@@ -35,9 +35,11 @@ int muster_hosts(const struct request *request, const char *const *host, uint32_
  */
 int mpirun_start(const struct mpirun *conf, const struct clock *clock, uint32_t *rank_of, struct launch **ret,
 		 struct error *err);
+/* A rank that lost others has said so: mpirun ends, unless it waits for a host that is cut off. */
+bool mpirun_told(const struct launch *launch);
 /* It has ended, or closed its stdout, before rank 0 told the end: why. */
 int mpirun_explain(const struct mpirun *conf, struct launch *launch, const uint32_t *rank_of, struct error *err);
-/* Its end: all ranks have ended (over), or are ended now. What is not gone in 5 s is killed. NULL is fine. */
+/* Its end: all ranks have ended (over), or are ended now. What is not gone in some seconds is killed. NULL is fine. */
 void mpirun_stop(struct launch *launch, bool over);
 
 #endif

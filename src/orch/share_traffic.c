@@ -299,7 +299,7 @@ static bool warmup_apart(const struct plan *plan, unsigned point)
 	return false;
 }
 
-int share_traffic(struct many *many, struct error *err)
+static int run_phases(struct many *many, struct error *err)
 {
 	const struct error none = { 0 };
 	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
@@ -316,4 +316,13 @@ int share_traffic(struct many *many, struct error *err)
 	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
 		rc = comm_agree(many->comm, &none, many_deadline(many), err);
 	return rc == 0 ? clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err) : rc;
+}
+
+int share_traffic(struct many *many, struct error *err)
+{
+	int rc = comm_watch(many->comm, true, err);
+
+	if (rc == 0)
+		rc = run_phases(many, err);
+	return rc == 0 ? comm_watch(many->comm, false, err) : rc;
 }

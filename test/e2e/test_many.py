@@ -217,16 +217,44 @@ def ranks_of(process):
             if words.endswith(' rank') and executable(pid) == executable(process.pid)]
 
 
-def test_a_killed_rank_is_named(start, tmp_path):
+def cpu_seconds(pid):
+    """Time that a process has used: the traffic takes all that there is, and what comes before it little."""
+    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def kill_a_rank(process, ranks):
+    os.kill(ranks[1], signal.SIGKILL)
+
+
+def stop_a_rank(process, ranks):
+    os.kill(ranks[1], signal.SIGSTOP)
+
+
+def kill_mpirun(process, ranks):
+    [child] = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    os.kill(int(child), signal.SIGKILL)
+
+
+@pytest.mark.parametrize('trouble, words', [
+    (kill_a_rank, r"the rank on host 'localhost%[123]' was killed or crashed"),
+    (stop_a_rank, r"host 'localhost%[123]' \(rank [012]\) has been silent for 4 s"),
+    (kill_mpirun, 'mpirun was killed by signal 9'),
+])
+def test_what_ends_it_is_named(start, tmp_path, trouble, words):
+    """It ends by itself, with one sentence and a whole document, and nothing is left."""
     path = tmp_path / 'result.json'
     process = start('--traffic_pattern', 'ring', '-n', 'localhost%[1-3]', '-c', 'TCP', '-D', '60', '-w', '0', '-j',
                     path)
-    deadline = time.monotonic() + 30 * SCALE
-    while len(ranks := ranks_of(process)) < 3 and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60 * SCALE
+    while len(ranks := ranks_of(process)) < 3 or min(map(cpu_seconds, ranks)) < 2 * SCALE:
+        assert time.monotonic() < deadline, ranks
         time.sleep(0.1)
-    time.sleep(3)
-    os.kill(ranks[1], signal.SIGKILL)
-    result = process.wait(30)
+    begin = time.monotonic()
+    trouble(process, ranks)
+    result = process.wait(60)
+    took = time.monotonic() - begin
     document = check(path.read_text())
-    assert result.rc == 1 and document['status'] == 'failed', result
-    assert 'was killed or crashed' in document['error'] and 'localhost%' in document['error']
+    assert result.rc == 1 and document['status'] == 'failed' and len(document['connections']) == 3, result
+    assert re.search(words, document['error']), document['error']
+    assert took < 20 * SCALE  # 6 s where the machine has time

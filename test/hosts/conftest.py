@@ -79,6 +79,11 @@ class Hosts:
         subprocess.run([sys.executable, TOOL, 'narrow', self.top, name, rate, str(size)], check=True)
 
 
+    def link(self, name, state):
+        """Cuts the wire of a host ('down'), or joins it again ('up')."""
+        subprocess.run([sys.executable, TOOL, 'link', self.top, name, state], check=True)
+
+
 @pytest.fixture(scope='session')
 def hosts(tmp_path_factory, fabperf):
     """The hosts; they end with this process, however it ends."""

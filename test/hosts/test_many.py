@@ -1,10 +1,14 @@
 """Scenarios over hosts with their own sshd, address and clock, by ssh and Open MPI from a host that takes no part."""
 import json
+import re
 import shutil
+import time
+from pathlib import Path
 
 import pytest
 
 from e2e.result_schema import check
+from processes import SCALE
 
 pytestmark = pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
 
@@ -52,3 +56,47 @@ def test_hosts_that_cannot_take_part_are_all_named(hosts, tmp_path):
     assert "'node1'" not in result.stderr
     document = check(json.loads((tmp_path / 'result.json').read_text()))
     assert document['status'] == 'failed' and len(document['connections']) == 3
+
+
+def ranks_of(hosts):
+    """The processes of ranks that run now."""
+    return [pid for pid, words in hosts.programs().items() if words.endswith(' rank ')]
+
+
+def received(pid):
+    """Bytes that came to the host of a process."""
+    lines = Path(f'/proc/{pid}/net/dev').read_text().splitlines()
+    return int(next(line for line in lines if 'eth0' in line).split(':')[1].split()[0])
+
+
+def wait_for_traffic(hosts, count):
+    deadline = time.monotonic() + 60 * SCALE
+    first = {}
+    while time.monotonic() < deadline:
+        now = {pid: received(pid) for pid in ranks_of(hosts)}
+        first = {**now, **first}
+        if len(now) == count and all(now[pid] > first[pid] + 50_000_000 for pid in now):
+            return
+        time.sleep(0.1)
+    raise AssertionError('no traffic')
+
+
+def test_a_host_that_is_cut_off_is_named(hosts, tmp_path):
+    """It ends by itself, with one sentence and a whole document, and no rank is left, on the lost host neither."""
+    path = tmp_path / 'result.json'
+    process = hosts.start('node0', '--traffic_pattern', 'ring', '-n', 'node[1-3]', '--ssh', hosts.ssh, '-c', 'TCP', '-D',
+                          '60', '-w', '0', '--connect_timeout', '30', '-j', path)
+    try:
+        wait_for_traffic(hosts, 3)
+        begin = time.monotonic()
+        hosts.link('node2', 'down')
+        result = process.wait(60)
+        took = time.monotonic() - begin
+        assert not hosts.leftovers()
+    finally:
+        hosts.link('node2', 'up')
+        process.discard()
+    document = check(json.loads(path.read_text()))
+    assert result.rc == 1 and document['status'] == 'failed' and len(document['connections']) == 3, result
+    assert re.search(r"host 'node[123]' .* has been silent for 4 s", document['error']), document['error']
+    assert took < 20 * SCALE  # 9 s where the machine has time
