@@ -1,6 +1,7 @@
 /* The plan command: what a scenario would connect, and what it takes; no device is touched. */
 #include "report/plan.h"
 #include "cmd/cmd.h"
+#include "cmd/predict.h"
 #include "orch/orch.h"
 #include "spec/legal.h"
 
@@ -8,22 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static int print(const struct request *request, const struct plan *plan, const struct plan_totals *totals,
-		 struct error *err)
+static int print(const struct request *request, const struct report_plan *report, struct error *err)
 {
 	const char *const path = request->json_path;
 	FILE *to = stdout;
 	int rc;
 
 	if (!request->json && !request->print_json) {
-		report_plan(stdout, plan, totals, request->summary);
+		report_plan(stdout, report);
 		return 0;
 	}
 	if (*path && strcmp(path, "-") != 0)
 		to = fopen(path, "we");
 	if (!to)
 		return error_sys(err, -errno, "cannot write to %.200s", path);
-	rc = report_plan_json(to, plan, totals, request->summary, err);
+	rc = report_plan_json(to, report, err);
 	if (to == stdout)
 		return rc;
 	if (ferror(to) | fclose(to))
@@ -31,11 +31,29 @@ static int print(const struct request *request, const struct plan *plan, const s
 	return rc;
 }
 
+/* What follows from the plan, and its page or document. */
+static int tell(const struct request *request, const struct plan *plan, struct error *err)
+{
+	struct report_prediction prediction = { 0 };
+	struct plan_totals totals = { 0 };
+	const struct report_plan report = { plan, &totals, &prediction, request->summary };
+	int rc = plan_sum(plan, orch_memory_of, &totals, err);
+
+	if (rc == 0)
+		rc = cmd_predict(plan, request->simulate, &prediction, err);
+	if (rc == 0 && request->simulate && !prediction.there)
+		rc = error_set(err, -EINVAL,
+			       "--simulate has no effect: it needs a test with --burst_profile and --link_rate");
+	if (rc == 0)
+		rc = print(request, &report, err);
+	plan_totals_release(&totals);
+	return rc;
+}
+
 int cmd_plan(struct request *request)
 {
 	/* Devices are elsewhere: that they exist is found out by the run. */
 	const struct request_host host = { .has_rdma = true, .device_is_rdma = true };
-	struct plan_totals totals = { 0 };
 	struct plan *plan = NULL;
 	struct request run;
 	struct error err = { 0 };
@@ -50,10 +68,7 @@ int cmd_plan(struct request *request)
 	else
 		rc = plan_of_request(&plan, &run, &host, &err);
 	if (rc == 0)
-		rc = plan_sum(plan, orch_memory_of, &totals, &err);
-	if (rc == 0)
-		rc = print(request, plan, &totals, &err);
-	plan_totals_release(&totals);
+		rc = tell(request, plan, &err);
 	plan_free(plan);
 	return rc < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
 }

@@ -21,26 +21,33 @@ double burst_net(const struct burst *burst)
 	return burst->senders * burst->rate - burst->drain;
 }
 
+/* What a sender brings in the long run: bursts longer than their cycle follow one another. */
+static double mean_rate(const struct burst *burst)
+{
+	return burst->cycle > 0 ? fmin(burst->bytes / burst->cycle, burst->rate) : 0;
+}
+
 bool burst_overloads(const struct burst *burst)
 {
-	return burst->cycle > 0 && burst->senders * burst->bytes > burst->drain * burst->cycle * (1 + 1e-9);
+	return burst->senders * mean_rate(burst) > burst->drain * (1 + 1e-9);
 }
 
 double burst_fill(const struct burst *burst)
 {
-	if (isfinite(burst->limit) && burst_unlimited(burst) >= burst->limit && burst_net(burst) > 0)
-		return burst->limit / burst_net(burst);
-	if (burst_overloads(burst))
-		return burst->limit / (burst->senders * burst->bytes / burst->cycle - burst->drain);
-	return INFINITY;
+	if (burst_net(burst) <= 0)
+		return INFINITY;
+	if (burst_overloads(burst) && burst_unlimited(burst) < burst->limit)
+		return burst->limit / (burst->senders * mean_rate(burst) - burst->drain);
+	return burst->limit / burst_net(burst);
 }
 
 /* All that arrives, less what drains from the first start to the last end. */
 double burst_unlimited(const struct burst *burst)
 {
-	const double queued = burst->senders * burst->bytes - burst->drain * (burst_length(burst) + burst->skew);
+	const double all = burst->senders * burst->bytes;
+	const double queued = all - burst->drain * (burst_length(burst) + burst->skew);
 
-	return fmax(queued, 0);
+	return queued > 1e-9 * all ? queued : 0; /* less is rounding */
 }
 
 double burst_peak(const struct burst *burst)
@@ -48,13 +55,16 @@ double burst_peak(const struct burst *burst)
 	return burst_overloads(burst) ? burst->limit : fmin(burst_unlimited(burst), burst->limit);
 }
 
-/* What a single burst loses; in cycles shorter than the drain, what each loses in the long run. */
+/* Beyond the limit; where the pause doesn't drain what is left of one burst before the next, all that doesn't drain in a cycle. */
 double burst_drop(const struct burst *burst)
 {
-	const double once = fmax(burst_unlimited(burst) - burst->limit, 0);
-	const double left = burst->senders * burst->bytes - burst->drain * burst->cycle;
+	const double all = burst->senders * burst->bytes, over = burst_unlimited(burst) - burst->limit;
 
-	return burst->cycle > 0 && isfinite(burst->limit) ? fmax(once, left) : once;
+	if (isinf(burst->limit))
+		return 0;
+	if (burst_overloads(burst))
+		return fmax(over, all * (1 - burst->drain / (burst->senders * mean_rate(burst))));
+	return fmax(over, 0);
 }
 
 /* N * S - C * (S / R + w) = L, solved for S; in cycles no more than drains in one. */
@@ -64,7 +74,7 @@ double burst_knee(const struct burst *burst)
 	const double once = net > 0 ? (burst->limit + burst->drain * burst->skew) / net : INFINITY;
 	const double lasting = burst->drain * burst->cycle / burst->senders;
 
-	return burst->cycle > 0 && isfinite(burst->limit) ? fmin(once, lasting) : once;
+	return net > 0 && burst->cycle > 0 && isfinite(burst->limit) ? fmin(once, lasting) : once;
 }
 
 double burst_limit(const struct burst *burst)
@@ -91,14 +101,14 @@ double burst_overlap(const struct burst *burst, uint32_t senders)
 
 double burst_sender_average(const struct burst *burst)
 {
-	return burst->cycle > 0 ? fmin(burst->bytes / burst->cycle, burst->rate) : 0;
+	return mean_rate(burst);
 }
 
 double burst_receiver_average(const struct burst *burst)
 {
-	if (burst->cycle <= 0)
-		return 0;
-	return fmin((burst->senders * burst->bytes - burst_drop(burst)) / burst->cycle, burst->drain);
+	const double lost = burst_drop(burst) / (burst->senders * burst->bytes);
+
+	return fmin(burst->senders * mean_rate(burst) * (1 - lost), burst->drain);
 }
 
 bool burst_is_exact(const struct burst *burst)

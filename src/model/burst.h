@@ -40,7 +40,10 @@ double link_payload(double link, uint32_t mtu);
 
 double burst_length(const struct burst *burst); /* of one sender */
 double burst_net(const struct burst *burst); /* bytes/s by which the queue grows while all send; <= 0: it doesn't */
-/* s until the limit is reached while all send; in cycles that bring more than they drain, by the excess of the mean; INFINITY: never. */
+/*
+ * s of all sending until the limit is reached; where a burst doesn't come to it and cycles bring more than they drain, by the excess
+ * of the mean; INFINITY: never.
+ */
 double burst_fill(const struct burst *burst);
 bool burst_overloads(const struct burst *burst); /* each cycle brings more than it drains */
 /* Most bytes in the queue when nothing limits it. Exact while some sender is active from the first start to the last end. */

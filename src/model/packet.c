@@ -9,7 +9,8 @@
 
 struct sender {
 	double next; /* arrival of the packet under way; INFINITY: all is sent */
-	double ready, rest; /* when it goes on its way, and the seconds that it takes from then on */
+	double ready, rest; /* when it goes on its way, and the seconds until it has arrived */
+	uint32_t turn; /* it is of that sender of the flow's, from 1 on: one behind the other, evenly apart */
 	double size; /* of it, bytes */
 	double left; /* bytes of the burst, with that packet */
 	double due; /* start of the next burst */
@@ -69,20 +70,32 @@ static void rebuild(struct packets *packets)
 
 /* --- senders --- */
 
-/* The packet behind the one that has arrived at an instant. */
-static void follow(const struct sim_flow *flow, struct sender *sender, double now)
+/* The next packet of a burst, or the first of the next burst, of all senders of the flow. False: there is none. */
+static bool next_round(const struct sim_flow *flow, struct sender *sender, double *now)
 {
+	sender->left -= sender->size;
 	if (sender->left <= 0) {
-		sender->next = sender->ready = INFINITY;
 		if (!sender->bursts)
-			return;
+			return false;
 		sender->bursts--;
 		sender->left = flow->bytes;
-		now = fmax(now, sender->due);
+		*now = fmax(*now, sender->due);
 		sender->due += flow->period;
 	}
 	sender->size = fmin(flow->packet, sender->left);
-	sender->rest = sender->size / flow->rate;
+	sender->turn = 0;
+	return true;
+}
+
+/* The packet behind the one that has arrived at an instant. */
+static void follow(const struct sim_flow *flow, struct sender *sender, double now)
+{
+	if (sender->turn == flow->senders && !next_round(flow, sender, &now)) {
+		sender->next = sender->ready = INFINITY;
+		return;
+	}
+	sender->turn++;
+	sender->rest = sender->size / flow->rate / flow->senders;
 	sender->ready = now;
 	sender->next = now + sender->rest;
 }
@@ -188,7 +201,7 @@ static void act(struct packets *packets, uint32_t k, double now)
 
 /* --- */
 
-/* The packets of all senders of the flow whose arrival is next. */
+/* The packet that arrives next. */
 static void step(struct packets *packets)
 {
 	const uint32_t index = packets->heap[0];
@@ -197,10 +210,8 @@ static void step(struct packets *packets)
 	struct tank *const tank = &packets->tank[flow->queue];
 	const double now = sender->next;
 
-	for (uint32_t i = 0; i < flow->senders; i++)
-		arrive(packets, flow->queue, sender->size, now);
+	arrive(packets, flow->queue, sender->size, now);
 	sim_pfc_ask(&tank->pfc, &packets->sim->box, tank->q, now);
-	sender->left -= sender->size;
 	follow(flow, sender, now);
 	if (isinf(sender->next))
 		packets->heap[0] = packets->heap[--packets->waiting];
@@ -235,7 +246,9 @@ static void begin(struct packets *packets)
 		packets->outcome[k] = (struct sim_outcome){ .first_drop = -1, .empty = -1 };
 	}
 	for (uint32_t i = 0; i < sim->flows; i++) {
-		packets->sender[i] = (struct sender){ .due = sim->flow[i].start, .bursts = sim->flow[i].bursts };
+		packets->sender[i] = (struct sender){ .due = sim->flow[i].start,
+						      .bursts = sim->flow[i].bursts,
+						      .turn = sim->flow[i].senders };
 		follow(&sim->flow[i], &packets->sender[i], 0);
 	}
 	rebuild(packets);

@@ -53,6 +53,31 @@ static void traffic(const struct page *page, const struct plan_test *test)
 		       (unsigned long long)spec->qps, (unsigned long long)spec->workers, plural(spec->workers));
 }
 
+/* How the messages come, where they come in bursts. */
+static void bursts(const struct page *page, const struct spec *spec)
+{
+	char a[UNITS_TEXT], b[UNITS_TEXT], c[UNITS_TEXT];
+
+	switch (spec->burst_profile) {
+	case BURST_TRAINING:
+		page_condition(page, "Bursts", "training: on for %s, off for %s to %s",
+			       units_format_time(spec->burst_ns, a), units_format_time(spec->pause_min_ns, b),
+			       units_format_time(spec->pause_max_ns, c));
+		break;
+	case BURST_STORAGE:
+		page_condition(page, "Bursts",
+			       "storage: %llu messages at a time, %s bit/s of each queue pair on average",
+			       (unsigned long long)spec->burst_size, units_format_rate(spec->rate_limit, a));
+		break;
+	case BURST_SYNC:
+		page_condition(page, "Bursts", "sync_burst: %llu messages of each queue pair, every %s",
+			       (unsigned long long)spec->burst_size, units_format_time(spec_burst_period_ns(spec), a));
+		break;
+	default:
+		break;
+	}
+}
+
 static void test_block(const struct page *page, const struct plan_test *test, uint32_t number)
 {
 	page_blank(page);
@@ -67,6 +92,7 @@ static void test_block(const struct page *page, const struct plan_test *test, ui
 	if (test->iteration_sync)
 		page_condition(page, "In step", "everybody waits for everybody behind each iteration");
 	traffic(page, test);
+	bursts(page, &test->sweep.spec[0]);
 	course(page, &test->sweep.spec[0]);
 }
 
@@ -146,8 +172,9 @@ static void connections_block(const struct page *page, const struct plan *plan)
 			  (unsigned long long)(plan->connections - number));
 }
 
-void report_plan(FILE *to, const struct plan *plan, const struct plan_totals *totals, bool summary)
+void report_plan(FILE *to, const struct report_plan *report)
 {
+	const struct plan *const plan = report->plan;
 	struct page page;
 
 	page_init(&page, to);
@@ -161,8 +188,9 @@ void report_plan(FILE *to, const struct plan *plan, const struct plan_totals *to
 			report_sizes(to, plan, i);
 		}
 	}
-	totals_block(&page, plan, totals);
-	hosts_block(&page, plan, totals);
-	if (!summary)
+	totals_block(&page, plan, report->totals);
+	report_predict(to, report->prediction);
+	hosts_block(&page, plan, report->totals);
+	if (!report->summary)
 		connections_block(&page, plan);
 }

@@ -170,17 +170,20 @@ static int write_connections(FILE *to, const struct plan *plan, struct error *er
 	return 0;
 }
 
-int report_plan_json(FILE *to, const struct plan *plan, const struct plan_totals *totals, bool summary,
-		     struct error *err)
+int report_plan_json(FILE *to, const struct report_plan *report, struct error *err)
 {
+	const struct plan *const plan = report->plan;
+	const bool summary = report->summary;
 	json_t *object = json_object();
 	char *text;
 	size_t len;
 
 	tree_put(&object, "versionInfo", version_info());
 	tree_put(&object, "tests", tests_part(plan));
-	tree_put(&object, "hosts", hosts_part(plan, totals));
-	tree_put(&object, "totals", totals_part(plan, totals));
+	tree_put(&object, "hosts", hosts_part(plan, report->totals));
+	tree_put(&object, "totals", totals_part(plan, report->totals));
+	if (report->prediction->there)
+		tree_put(&object, "prediction", report_predict_json(report->prediction));
 	if (summary)
 		tree_put(&object, "connections", tree_count(plan->connections));
 	text = object ? tree_print(object) : NULL;

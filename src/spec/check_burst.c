@@ -7,6 +7,8 @@
 #define BIT(n)   (1u << (n))
 #define MIN_RATE 1000 /* bit/s */
 
+#define ALL_PROFILES (BIT(BURST_TRAINING) | BIT(BURST_STORAGE) | BIT(BURST_SYNC))
+
 /* Options that have an effect with some profiles only. */
 static const struct {
 	size_t field; /* in struct request */
@@ -18,8 +20,17 @@ static const struct {
 	{ offsetof(struct request, spec.burst_ns), BIT(BURST_TRAINING) },
 	{ offsetof(struct request, spec.pause_min_ns), BIT(BURST_TRAINING) },
 	{ offsetof(struct request, spec.pause_max_ns), BIT(BURST_TRAINING) },
-	{ offsetof(struct request, spec.burst_count), BIT(BURST_TRAINING) | BIT(BURST_STORAGE) | BIT(BURST_SYNC) },
-	{ offsetof(struct request, spec.link_rate), BIT(BURST_TRAINING) | BIT(BURST_STORAGE) | BIT(BURST_SYNC) },
+	{ offsetof(struct request, spec.burst_count), ALL_PROFILES },
+	{ offsetof(struct request, spec.link_rate), ALL_PROFILES },
+	{ offsetof(struct request, spec.buffer), ALL_PROFILES },
+	{ offsetof(struct request, spec.buffer_limit), ALL_PROFILES },
+	{ offsetof(struct request, spec.alpha), ALL_PROFILES },
+	{ offsetof(struct request, spec.start_skew_ns), BIT(BURST_TRAINING) | BIT(BURST_SYNC) },
+	{ offsetof(struct request, spec.ecn_kmin), ALL_PROFILES },
+	{ offsetof(struct request, spec.ecn_kmax), ALL_PROFILES },
+	{ offsetof(struct request, spec.ecn_pmax), ALL_PROFILES },
+	{ offsetof(struct request, spec.pfc_xoff), ALL_PROFILES },
+	{ offsetof(struct request, spec.cable), ALL_PROFILES },
 };
 
 int request_check_burst(const struct request *request, struct error *err)
@@ -109,7 +120,7 @@ int request_check_burst_values(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "%s is more than %s: a burst does not wait for its own completions",
 				 naming_of(request, ROW(spec.burst_size)).text,
 				 naming_of(request, ROW(spec.tx_depth)).text);
-	return 0;
+	return request_check_switch(request, err);
 }
 
 int request_check_burst_runs(const struct request *request, struct error *err)

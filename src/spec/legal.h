@@ -35,6 +35,8 @@ int request_check_paced(const struct request *request, struct error *err);
 /* check_burst.c: what only bursts give an effect; what goes with them, and what they need. 0 or -EINVAL. */
 int request_check_burst(const struct request *request, struct error *err);
 int request_check_burst_values(const struct request *request, struct error *err);
+/* check_switch.c: what is said of a switch is whole and of one kind. 0 or -EINVAL. */
+int request_check_switch(const struct request *request, struct error *err);
 int request_check_burst_runs(const struct request *request, struct error *err);
 /* doca.c: what -r dv, --cc_group_hints and --engine need of the test. 0 or -EINVAL. */
 int request_check_doca(const struct request *request, struct error *err);

@@ -7,6 +7,7 @@ static const char course[] = "Course of the test";
 static const char placing[] = "Threads, cores and memory";
 static const char posting[] = "Messages in flight";
 static const char bursts[] = "Bursts (--burst_profile)";
+static const char model[] = "Switch (what 'fabperf plan' predicts of bursts)";
 static const char rdma[] = "RDMA (-r ibv)";
 static const char sockets[] = "Sockets (-c TCP, -c UDP)";
 static const char null[] = "Programmed link (-r null)";
@@ -172,6 +173,33 @@ const struct option_row option_rows[] = {
 	{ .key = "link_rate", .json = "linkRate", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.link_rate), .min = 0,
 	  .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = bursts,
 	  .help = "Rate of the links, by which the time of a burst is judged; a bare number: Gbit/s; 0: not known" },
+
+	{ .key = "buffer", .json = "buffer", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.buffer), .min = 0, .max = 1024 * GI,
+	  .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model,
+	  .help = "The largest pool that a port of the switch can use, shared as --alpha says; 0: not known" },
+	{ .key = "alpha", .json = "alpha", .type = OPTION_REAL, .flags = WIRE, FIELD(spec.alpha), .min = 0, .max = 1024, .def = "0",
+	  .unit = "", .metavar = "A", BW, MANY, .group = model,
+	  .help = "A queue may hold A times what is free of --buffer: one full queue A/(1+A) of it; 0: not known" },
+	{ .key = "buffer_limit", .json = "bufferLimit", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.buffer_limit), .min = 0,
+	  .max = 1024 * GI, .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model,
+	  .help = "What a queue may hold whatever the others do, instead of --buffer; 0: not known" },
+	{ .key = "start_skew", .json = "startSkew", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.start_skew_ns),
+	  .min = 0, .max = 20 * S, .def = "0", .unit = "ms", .metavar = "TIME", BW, MANY, .group = model,
+	  .help = "From the first sender's start to the last one's, as expected; a bare number: ms" },
+	{ .key = "ecn_kmin", .json = "ecnKmin", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.ecn_kmin), .min = 0, .max = 1024 * GI,
+	  .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model,
+	  .help = "A queue from where on the switch marks packets (ECN), more of them up to --ecn_kmax; 0: never" },
+	{ .key = "ecn_kmax", .json = "ecnKmax", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.ecn_kmax), .min = 0, .max = 1024 * GI,
+	  .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model, .help = "A queue from where on it marks all" },
+	{ .key = "ecn_pmax", .json = "ecnPmax", .type = OPTION_REAL, .flags = WIRE, FIELD(spec.ecn_pmax), .min = 0, .max = 1,
+	  .def = "0.2", .unit = "", .metavar = "P", BW, MANY, .group = model, .help = "Share of packets marked just below --ecn_kmax" },
+	{ .key = "pfc_xoff", .json = "pfcXoff", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.pfc_xoff), .min = 0, .max = 1024 * GI,
+	  .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model,
+	  .help = "A port's share of a queue at which the switch pauses it (PFC), until half of that is left; 0: no PFC" },
+	{ .key = "cable", .json = "cable", .type = OPTION_REAL, .flags = WIRE, FIELD(spec.cable), .min = 0, .max = 1e5, .def = "0",
+	  .unit = "m", .metavar = "METRES", BW, MANY, .group = model, .help = "Length of the cables, for PFC's headroom; 0: not known" },
+	{ .key = "simulate", .type = OPTION_FLAG, FIELD(simulate), .def = "off", .unit = "", .metavar = "", .scope.sides = SIDE_PLAN,
+	  .group = model, .help = "Of 'fabperf plan': also simulate the queues, as a fluid and packet by packet" },
 
 	{ .key = "ib_port", .json = "ibPort", .type = OPTION_INT, .flags = WIRE, FIELD(spec.port), .min = 1,
 	  .max = 255, .def = "1", .unit = "", .metavar = "N", IBV, .group = rdma,

@@ -149,6 +149,13 @@ struct spec {
 	int64_t pause_min_ns, pause_max_ns; /* and of the pause behind it, drawn by lot */
 	uint64_t burst_count; /* bursts to measure; 0 = by duration */
 	uint64_t link_rate; /* bit/s of the links; 0 = not known */
+	uint64_t buffer, buffer_limit; /* of a switch, bytes; 0 = not known */
+	double alpha; /* dynamic threshold of the buffer; 0 = not known */
+	int64_t start_skew_ns; /* of the senders' starts, as expected */
+	uint64_t ecn_kmin, ecn_kmax; /* bytes of a queue; 0 = no marks */
+	double ecn_pmax;
+	uint64_t pfc_xoff; /* bytes of a port in a queue; 0 = no PFC */
+	double cable; /* m; 0 = not known */
 
 	int64_t null_latency_ns; /* -r null: from post to completion, one way */
 	uint64_t null_rate; /* -r null: bit/s of the whole link, shared by all workers; 0 = infinite */
@@ -186,6 +193,7 @@ struct request {
 	char mpirun[SPEC_TEXT]; /* command that starts the ranks */
 	char mpi_interfaces[SPEC_TEXT]; /* subnet or interfaces that the ranks reach each other by */
 	bool summary; /* plan: the number of connections, not each */
+	bool simulate; /* plan: simulate what bursts do to a switch */
 	char gpu_list[SPEC_TEXT]; /* GPUs for the devices of a list, as written; empty: one value, in spec */
 
 	uint64_t control_port;

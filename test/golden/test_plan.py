@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCENARIOS = sorted(path.name for path in (ROOT / 'scenarios').glob('*.json'))
+SCENARIOS = sorted(str(path.relative_to(ROOT / 'scenarios')) for path in (ROOT / 'scenarios').rglob('*.json'))
 PLACED = re.compile(r'fabperf: \S+:\d+:\d+: \$.*?: .+')
 
 
