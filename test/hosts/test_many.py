@@ -84,8 +84,8 @@ def wait_for_traffic(hosts, count):
 def test_a_host_that_is_cut_off_is_named(hosts, tmp_path):
     """It ends by itself, with one sentence and a whole document, and no rank is left, on the lost host neither."""
     path = tmp_path / 'result.json'
-    process = hosts.start('node0', '--traffic_pattern', 'ring', '-n', 'node[1-3]', '--ssh', hosts.ssh, '-c', 'TCP', '-D',
-                          '60', '-w', '0', '--connect_timeout', '30', '-j', path)
+    process = hosts.start('node0', '--traffic_pattern', 'ring', '-n', 'node[1-3]', '--ssh', hosts.ssh, '-c', 'TCP',
+                          '-D', '60', '-w', '0', '--connect_timeout', '30', '-j', path)
     try:
         wait_for_traffic(hosts, 3)
         begin = time.monotonic()
