@@ -70,6 +70,7 @@ struct ofi_port {
 	struct fi_info **requests; /* MSG, passive side: by endpoint, requests to connect that came early */
 	uint64_t token;
 	struct ofi_ep *eps; /* spec->qps, by index */
+	uint64_t ep_bytes; /* memory that the first one took; before that: of the process */
 	bool write_consumes; /* a write with data takes a posted receive (FI_RX_CQ_DATA) */
 	bool delivered; /* a completed write has arrived */
 };
@@ -160,6 +161,11 @@ int ofi_shm_open(struct ofi_port *p, struct error *err);
 int ofi_shm_room(const struct ofi_ep *ep, struct error *err);
 /* Why there is no such provider; 0: not for want of room. */
 int ofi_shm_missing(const char *device, struct error *err);
+
+/* --- ofi_room.c: memory that endpoints take --- */
+
+int ofi_room_begin(const struct ofi_ep *ep, struct error *err); /* before an endpoint is made, */
+void ofi_room_end(const struct ofi_ep *ep); /* and then */
 
 /* --- ofi_ep.c: endpoints and their memory --- */
 

@@ -29,14 +29,10 @@ static int open_av(struct ofi_ep *ep, struct error *err)
 	return rc ? ofi_error(p, "fi_ep_bind to an address vector", rc, err) : 0;
 }
 
-int ofi_ep_make(struct ofi_ep *ep, struct fi_info *info, struct error *err)
+static int make(struct ofi_ep *ep, struct fi_info *info, struct error *err)
 {
 	struct ofi_port *p = ofi_ep_port(ep);
-	int rc = ofi_shm_room(ep, err);
-
-	if (rc)
-		return rc;
-	rc = fi_endpoint(p->domain, info, &ep->fid, ep);
+	int rc = fi_endpoint(p->domain, info, &ep->fid, ep);
 	if (rc)
 		return ofi_error(p, "fi_endpoint", rc, err);
 	rc = fi_ep_bind(ep->fid, &p->cq->fid, FI_TRANSMIT | FI_RECV);
@@ -52,6 +48,18 @@ int ofi_ep_make(struct ofi_ep *ep, struct fi_info *info, struct error *err)
 		return rc;
 	rc = fi_enable(ep->fid);
 	return rc ? ofi_error(p, "fi_enable", rc, err) : 0;
+}
+
+int ofi_ep_make(struct ofi_ep *ep, struct fi_info *info, struct error *err)
+{
+	int rc = ofi_shm_room(ep, err);
+
+	if (rc == 0)
+		rc = ofi_room_begin(ep, err);
+	if (rc == 0)
+		rc = make(ep, info, err);
+	ofi_room_end(ep);
+	return rc;
 }
 
 static uint64_t access_of(const struct spec *spec)

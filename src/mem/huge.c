@@ -2,6 +2,7 @@
 #include "mem/huge.h"
 
 #include "base/error.h"
+#include "base/procfs.h"
 #include "base/topo.h"
 #include "base/units.h"
 
@@ -16,33 +17,12 @@
 /* By the names of --hugepages; 0: the system's usual size. */
 static const uint8_t shifts[] = { 0, 0, 16, 21, 25, 29, 30, 34 };
 
-/* The number behind a key at the beginning of a line (or of the only line); 0 when there is none. */
-static uint64_t read_number(const char *path, const char *key)
-{
-	FILE *file = fopen(path, "re");
-	char line[128], *number;
-	uint64_t value = 0;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, key, strlen(key)) != 0)
-			continue;
-		number = line + strlen(key) + strspn(line + strlen(key), " \t");
-		number[strspn(number, "0123456789")] = 0;
-		if (units_parse_int(number, &value, NULL))
-			value = 0;
-		break;
-	}
-	if (file)
-		fclose(file);
-	return value;
-}
-
 static uint64_t pool(size_t page, const char *what)
 {
 	char path[160];
 
 	snprintf(path, sizeof(path), POOLS "%zukB/%s", page / 1024, what);
-	return read_number(path, "");
+	return procfs_number(path, "");
 }
 
 static bool has_pool(size_t page)
@@ -58,7 +38,7 @@ size_t huge_page_size(uint32_t hugepages)
 	if (hugepages >= sizeof(shifts))
 		return 0;
 	return shifts[hugepages] ? (size_t)1 << shifts[hugepages]
-				 : read_number("/proc/meminfo", "Hugepagesize:") * 1024;
+				 : procfs_number("/proc/meminfo", "Hugepagesize:") * 1024;
 }
 
 static int explain(int code, size_t page, size_t need, int node, struct error *err)

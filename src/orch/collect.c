@@ -1,31 +1,16 @@
 /* A rank's result from its flows, and the results of all ranks at rank 0. */
 #include "base/buf.h"
-#include "base/units.h"
+#include "base/procfs.h"
 #include "mem/mem.h"
 #include "orch/run.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* VmHWM, as ru_maxrss takes over the peak of the process that started this one. 0 when it cannot be read. */
 uint64_t resident_bytes(void)
 {
-	FILE *file = fopen("/proc/self/status", "re");
-	char line[128], *number;
-	uint64_t kib = 0;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "VmHWM:", 6) != 0)
-			continue;
-		number = line + 6 + strspn(line + 6, " \t");
-		number[strspn(number, "0123456789")] = 0;
-		units_parse_int(number, &kib, NULL);
-		break;
-	}
-	if (file)
-		fclose(file);
-	return kib * 1024;
+	return procfs_number("/proc/self/status", "VmHWM:") * 1024;
 }
 
 static void collect_counters(const struct flow *flow)

@@ -110,6 +110,7 @@ def test_default_without_an_rdma_device(run, free_port):
     (('-r', 'ofi', '-d', 'shm', '--events', 'on'), "events has no effect with libfabric's provider shm"),
     (('-c', 'DGRAM', '-s', '64K'), 'msg_size 65536: the ofi device sends at most'),
     (('-r', 'ofi', '-d', 'shm', '-t', '30000'), 'tx_depth 30000: the device takes at most'),
+    (('-r', 'ofi', '-d', 'tcp', '-q', '8192', '-s', '64'), r'each endpoint of .* provider tcp.* takes .* ask for fewer'),
 ])
 def test_refusals(run, free_port, options, sentence):
     result = run('-n', 'localhost', '--port', free_port(), *SHORT, *options)
