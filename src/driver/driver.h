@@ -58,6 +58,7 @@ struct caps {
 	bool in_turn; /* one side's addresses answer the other's: ep_offer comes before its ep_addr */
 	const char *device; /* whose place counts for memory near it; NULL: none */
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
+	bool counts_ops; /* operations of a list complete in any order: counters() tells how many of each */
 	bool shows; /* messages do not lie in the order of the slots: poll hands each to port->look */
 };
 
@@ -125,10 +126,11 @@ struct done {
 
 #define POST_LAST 1u /* signal the last message of this post, wherever the ring stands */
 
-struct counters { /* of one endpoint, since it was prepared; receiver's side */
+struct counters { /* of one endpoint, since it was prepared; receiver's side but the last */
 	uint64_t lost, duplicated, reordered;
 	uint64_t bad; /* messages of the wrong length or not ours */
 	uint64_t shortfall; /* bytes by which good messages that arrived were smaller than the largest (work_largest) */
+	uint64_t op_sent[SPEC_OPS]; /* completed by operation (caps.counts_ops) */
 };
 
 struct driver {

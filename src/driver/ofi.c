@@ -106,11 +106,12 @@ static void port_caps(const struct port *port, struct caps *ret)
 		.max_tx_depth = clamp_u32(info->tx_attr->size),
 		.max_rx_depth = clamp_u32(info->rx_attr->size),
 		.max_qps = clamp_u32(info->domain_attr->ep_cnt),
-		.stride_align = 64,
+		.stride_align = OFI_ALIGN,
 		.delivery = p->delivered,
 		/* passive_idle: not even where the provider says that it makes progress by itself (tcp of 1.17 does not) */
 		.can_wait = p->cq_fd >= 0,
 		.shows = true,
+		.counts_ops = true,
 	};
 }
 
@@ -222,7 +223,10 @@ static uint8_t *rx_slot(struct ep *base)
 
 static void counters(const struct ep *base, struct counters *ret)
 {
-	*ret = (struct counters){ .bad = ((const struct ofi_ep *)base)->bad };
+	const struct ofi_ep *ep = (const struct ofi_ep *)base;
+
+	*ret = (struct counters){ .bad = ep->bad, .shortfall = ep->shortfall };
+	memcpy(ret->op_sent, ep->done, sizeof(ret->op_sent));
 }
 
 const struct driver driver_ofi = {

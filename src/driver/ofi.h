@@ -15,6 +15,7 @@
 
 extern const struct driver driver_ofi;
 
+#define OFI_ALIGN     64u /* slots, and regions in them, begin at multiples of this */
 #define OFI_CQ_BATCH  32 /* completions taken with one call */
 #define OFI_NAME_MAX  160 /* bytes of a provider's address that travel */
 #define OFI_PROVIDERS 400 /* text with the names of providers */
@@ -27,6 +28,7 @@ struct ofi_op {
 	struct fi_context2 context; /* first: its address is the context */
 	struct ofi_ep *ep;
 	enum done_kind kind;
+	uint32_t which; /* of the operations that a ring repeats */
 	uint32_t slot; /* of its own, where payload is compared: they complete in any order */
 };
 
@@ -92,8 +94,11 @@ struct ofi_ep {
 	uint32_t kinds, next; /* kind[next] is issued next */
 	struct ofi_queue tx, rx;
 	struct ofi_ring from, to, into; /* slots of sends here, at the peer, and of receives here */
+	uint64_t done[SPEC_OPS]; /* completed, of each kind */
 	uint64_t rx_room; /* bytes of a receive */
+	uint64_t shortfall; /* see struct counters */
 	uint32_t rx_sizes, rx_size[SPEC_OPS], rx_offset; /* bytes that a message may have, the most first */
+	uint32_t write_size[SPEC_OPS]; /* of a write with data, by its place in the list */
 	uint64_t operand[2]; /* of atomics: 1 (added, swapped in) and 0 (compared with) */
 	uint64_t bad;
 };
@@ -111,6 +116,13 @@ static inline struct ofi_ep *ofi_ep_of(struct ep *ep)
 static inline struct ofi_port *ofi_ep_port(const struct ofi_ep *ep)
 {
 	return (struct ofi_port *)ep->ep.port;
+}
+
+/* The data that goes with a write: whose it is, and the how many-th operation of the list. */
+#define OFI_DATA_EP 16u /* bits of the endpoint's index */
+static inline uint64_t ofi_data(const struct ofi_ep *ep, const struct ofi_op *op)
+{
+	return (uint64_t)op->which << OFI_DATA_EP | ep->ep.index;
 }
 
 /* Where in the memory of its ring an operation's slot begins. */

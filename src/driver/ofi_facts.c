@@ -47,22 +47,33 @@ static void mr_fact(const struct ofi_port *p, struct facts *ret)
 	facts_add(ret, "memoryRegistration", "Memory registration", "%s", *text ? text : "scalable (offset, own keys)");
 }
 
-/* What the peer's atomics have added up to here. */
+/* The words of one operation's region in all slots. */
+static uint64_t sum_words(const struct ofi_ep *ep, uint32_t offset)
+{
+	const struct ep_conf *conf = &ep->conf;
+	uint64_t sum = 0, word;
+
+	for (uint32_t slot = 0; ep->connected && slot < conf->rx_slots; slot++) {
+		memcpy(&word, conf->mem->data + conf->rx_offset + (size_t)slot * conf->stride + offset, sizeof(word));
+		sum += word;
+	}
+	return sum;
+}
+
+/* What the peer's atomics have added up to here: each operation has its region, one behind the other. */
 static void counter_fact(const struct ofi_port *p, struct facts *ret)
 {
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(p->spec, op);
+	uint32_t offset = 0;
 	uint64_t sum = 0;
 
-	if (p->spec->verb != VERB_ATOMIC_FA || p->conf.active || p->conf.workers > 1) /* of this worker only */
-		return;
-	for (uint64_t i = 0; i < p->spec->qps; i++) {
-		const struct ep_conf *conf = &p->eps[i].conf;
-
-		for (uint32_t slot = 0; p->eps[i].connected && slot < conf->rx_slots; slot++) {
-			uint64_t word;
-
-			memcpy(&word, conf->mem->data + conf->rx_offset + (size_t)slot * conf->stride, sizeof(word));
-			sum += word;
-		}
+	if (!(spec_verbs(p->spec) & VERB_BIT(VERB_ATOMIC_FA)) || p->conf.active || p->conf.workers > 1)
+		return; /* of this worker only */
+	for (unsigned i = 0; i < ops; i++) {
+		for (uint64_t qp = 0; op[i].verb == VERB_ATOMIC_FA && qp < p->spec->qps; qp++)
+			sum += sum_words(&p->eps[qp], offset);
+		offset += ((uint32_t)op[i].size + OFI_ALIGN - 1) / OFI_ALIGN * OFI_ALIGN;
 	}
 	facts_add(ret, "counterSum", "Sum of the counters", "%llu", (unsigned long long)sum);
 }

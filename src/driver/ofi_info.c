@@ -59,6 +59,16 @@ static int set_names(struct fi_info *hints, const char *device)
 	return 0;
 }
 
+#define ASKS_BACK (VERB_BIT(VERB_READ) | ATOMIC_VERBS) /* such a completion comes with the answer */
+
+/* It is told of every message. */
+static bool receiver_counts(const struct spec *spec)
+{
+	const uint32_t told = TWO_SIDED_VERBS | (ofi_with_data(spec, VERB_WRITE) ? VERB_BIT(VERB_WRITE) : 0);
+
+	return !(spec_verbs(spec) & ~told);
+}
+
 static void set_wishes(struct fi_info *hints, const struct spec *spec)
 {
 	hints->caps = capabilities(spec);
@@ -69,7 +79,7 @@ static void set_wishes(struct fi_info *hints, const struct spec *spec)
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->domain_attr->mr_mode = spec->transport == TRANSPORT_MSG ? MR_MODES & ~FI_MR_ENDPOINT : MR_MODES;
 	/* The sender counts only where the receiver cannot: there a completion has to mean that the message has arrived. */
-	if (spec_verbs(spec) & VERB_BIT(VERB_WRITE) && !ofi_with_data(spec, VERB_WRITE))
+	if (!receiver_counts(spec) && spec_verbs(spec) & ~ASKS_BACK)
 		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
 }
 
@@ -167,6 +177,7 @@ bool ofi_has_provider(const char *name)
 static int none(const struct spec *spec, struct error *err)
 {
 	const char *filter = getenv("FI_PROVIDER");
+	const bool list = spec_has_list(spec);
 	char names[OFI_PROVIDERS];
 
 	if (ofi_shm_missing(spec->device, err))
@@ -174,8 +185,9 @@ static int none(const struct spec *spec, struct error *err)
 	if (ofi_has_provider(spec->device))
 		return error_set(err, -ENODATA,
 				 "libfabric's provider %s does not offer %s over %s endpoints on this host: choose "
-				 "another -d, --verb or -c",
-				 spec->device, verb_name(spec->verb), transport_name(spec->transport));
+				 "another -d, --%s or -c",
+				 spec->device, list ? "all of these operations" : verb_name(spec->verb),
+				 transport_name(spec->transport), list ? "operations" : "verb");
 	list_providers(names, sizeof(names));
 	return error_set(err, -ENODEV, "libfabric offers no provider %s on this host; it offers: %s%s%s%s",
 			 spec->device, *names ? names : "none", filter ? " (FI_PROVIDER=" : "", filter ? filter : "",
@@ -185,7 +197,7 @@ static int none(const struct spec *spec, struct error *err)
 static void take(struct ofi_port *p)
 {
 	const struct fi_info *info = p->info;
-	const bool asks_back = !(spec_verbs(p->spec) & ~(VERB_BIT(VERB_READ) | ATOMIC_VERBS));
+	const bool asks_back = !(spec_verbs(p->spec) & ~ASKS_BACK);
 
 	p->write_consumes = (info->mode | info->rx_attr->mode) & FI_RX_CQ_DATA;
 	p->delivered = asks_back || (info->tx_attr->op_flags & FI_DELIVERY_COMPLETE);

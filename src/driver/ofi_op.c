@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <stdlib.h>
+#include <string.h>
 
 static inline void move_on(struct ofi_ring *ring)
 {
@@ -29,7 +30,7 @@ static ssize_t issue_write(const struct ofi_ep *ep, struct ofi_op *op, uint32_t 
 
 static ssize_t issue_write_data(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
 {
-	return fi_writedata(ep->fid, from, size, ep->desc, ep->ep.index, ep->dest, to, ep->peer.key, &op->context);
+	return fi_writedata(ep->fid, from, size, ep->desc, ofi_data(ep, op), ep->dest, to, ep->peer.key, &op->context);
 }
 
 static ssize_t issue_read(const struct ofi_ep *ep, struct ofi_op *op, uint32_t size, uint8_t *from, uint64_t to)
@@ -124,9 +125,20 @@ static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *
 	ep->own_slots = p->spec->validate;
 	ep->kinds = work->ops;
 	ep->next = 0;
+	memset(ep->done, 0, sizeof(ep->done));
 	ep->from = (struct ofi_ring){ .slots = ep->conf.tx_slots, .stride = ep->conf.stride };
 	ep->to = (struct ofi_ring){ .slots = ep->conf.rx_slots, .stride = ep->conf.stride };
 	return queue_alloc(&ep->tx, ep, DONE_TX, PORT_MOST(&p->conf, tx_depth), err);
+}
+
+/* The receiver's list has no other operations in it, the sender's places are those of all. */
+static void write_sizes(struct ofi_ep *ep)
+{
+	struct spec_op op[SPEC_OPS];
+	const unsigned ops = spec_ops(ofi_ep_port(ep)->spec, op);
+
+	for (unsigned i = 0; i < SPEC_OPS; i++)
+		ep->write_size[i] = i < ops && op[i].size <= ep->rx_size[0] ? (uint32_t)op[i].size : ep->rx_size[0];
 }
 
 static int prepare_rx(struct ofi_ep *ep, const struct work *work, struct error *err)
@@ -137,7 +149,7 @@ static int prepare_rx(struct ofi_ep *ep, const struct work *work, struct error *
 	if (largest->offset + largest->size > ep->conf.stride)
 		return error_set(err, -EINVAL, "messages of %u bytes do not fit in receive slots of %u bytes",
 				 largest->size, ep->conf.stride);
-	ep->bad = 0;
+	ep->bad = ep->shortfall = 0;
 	ep->own_slots = ofi_ep_port(ep)->spec->validate;
 	ep->rx_room = port_test(conf, 1) ? PORT_MOST(conf, size) : largest->size; /* it may stay for the next test */
 	ep->rx_sizes = 1;
@@ -147,6 +159,7 @@ static int prepare_rx(struct ofi_ep *ep, const struct work *work, struct error *
 		if (&work->op[i] != largest)
 			ep->rx_size[ep->rx_sizes++] = work->op[i].size;
 	}
+	write_sizes(ep);
 	ep->into = (struct ofi_ring){ .slots = ep->conf.rx_slots, .stride = ep->conf.stride };
 	return queue_alloc(&ep->rx, ep, DONE_RX, PORT_MOST(conf, rx_depth), err);
 }
@@ -185,8 +198,11 @@ int ofi_post(struct ep *base, unsigned n, unsigned flags)
 	for (unsigned i = 0; i < n; i++) {
 		const struct ofi_kind *kind = &ep->kind[ep->next];
 		struct ofi_op *op = ep->tx.idle[ep->tx.left - 1];
-		ssize_t rc = kind->issue(ep, op, kind->size, slots + ofi_slot(ep, &ep->from, op) + kind->offset,
-					 ep->target + (uint64_t)ep->to.next * ep->to.stride + kind->offset);
+		ssize_t rc;
+
+		op->which = ep->next;
+		rc = kind->issue(ep, op, kind->size, slots + ofi_slot(ep, &ep->from, op) + kind->offset,
+				 ep->target + (uint64_t)ep->to.next * ep->to.stride + kind->offset);
 
 		if (__builtin_expect(rc != 0, 0))
 			return post_failed(ep, "posting a message", rc, i);

@@ -16,7 +16,9 @@ static inline bool same(const struct done *done, const struct ofi_ep *ep, enum d
 /* A write with data that took no receive tells its endpoint by the data. NULL: not ours. */
 static struct ofi_ep *written(struct ofi_port *p, const struct fi_cq_data_entry *entry)
 {
-	return entry->data < p->spec->qps ? &p->eps[entry->data] : NULL;
+	const uint64_t index = entry->data & ((1u << OFI_DATA_EP) - 1);
+
+	return index < p->spec->qps && entry->data >> OFI_DATA_EP < SPEC_OPS ? &p->eps[index] : NULL;
 }
 
 static inline void put_back(struct ofi_queue *queue, struct ofi_op *op)
@@ -33,14 +35,25 @@ static bool is_good(const struct ofi_ep *ep, size_t len)
 	return false;
 }
 
+/* Bytes that a write of a list is smaller than its largest message; both sides have the same list. */
+static inline uint64_t shortfall_of_write(const struct ofi_ep *ep, uint64_t data)
+{
+	return ep->rx_size[0] - ep->write_size[data >> OFI_DATA_EP & (SPEC_OPS - 1)];
+}
+
 /* A message has arrived, or a write that took a receive. */
 static void take(struct ofi_ep *ep, const struct ofi_op *op, const struct fi_cq_data_entry *entry)
 {
 	const struct port *port = ep->ep.port;
 
-	if (!(entry->flags & FI_RECV))
+	if (!(entry->flags & FI_RECV)) {
+		ep->shortfall += shortfall_of_write(ep, entry->data);
 		return;
-	ep->bad += !is_good(ep, entry->len);
+	}
+	if (is_good(ep, entry->len))
+		ep->shortfall += ep->rx_size[0] - entry->len;
+	else
+		ep->bad++;
 	if (port->look)
 		port->look(&ep->ep, ep->conf.mem->data + ep->conf.rx_offset + ofi_slot(ep, &ep->into, op));
 }
@@ -53,13 +66,18 @@ static inline struct ofi_ep *book(struct ofi_port *p, const struct fi_cq_data_en
 
 	if ((entry->flags & FI_REMOTE_WRITE) && !p->write_consumes) {
 		*kind = DONE_RX;
-		return written(p, entry);
+		ep = written(p, entry);
+		if (ep)
+			ep->shortfall += shortfall_of_write(ep, entry->data);
+		return ep;
 	}
 	ep = op->ep;
 	*kind = op->kind;
 	put_back(op->kind == DONE_TX ? &ep->tx : &ep->rx, op);
 	if (op->kind == DONE_RX)
 		take(ep, op, entry);
+	else
+		ep->done[op->which]++;
 	return ep;
 }
 

@@ -79,6 +79,13 @@ static int check_list(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "%s does not go with %s and %s: which message was lost is not known",
 				 name_of(request, ROW(spec.qp_histogram)).text, name_of(request, list).text,
 				 naming_of(request, ROW(spec.transport)).text);
+	if (spec->qp_histogram && spec->driver == DRIVER_OFI)
+		return error_set(
+			err, -EINVAL,
+			"%s does not go with %s and %s: they complete in any order, so how far each queue pair "
+			"is in the list is not known",
+			name_of(request, ROW(spec.qp_histogram)).text, name_of(request, list).text,
+			naming_of(request, ROW(spec.driver)).text);
 	if (spec->size != SPEC_AUTO && spec->size != spec_largest(spec))
 		return error_set(err, -EINVAL, "%s is not the largest size of %s",
 				 naming_of(request, ROW(spec.size)).text, naming_of(request, list).text);

@@ -52,7 +52,7 @@ const struct option_row option_rows[] = {
 	  FIELD(spec.bidirectional), .names = direction_names, .def = "off", .unit = "", .metavar = "", BW,
 	  .group = test, .help = "Both sides send and receive on the same queue pairs; the figure is the sum" },
 	{ .key = "operations", .json = "operations", .type = OPTION_OPERATIONS, .flags = WIRE, FIELD(spec.op), .min = 1,
-	  .max = GI, .def = "", .unit = "", .metavar = "LIST", IBV, .group = test,
+	  .max = GI, .def = "", .unit = "", .metavar = "LIST", VERBED, .group = test,
 	  .help = "Several operations an iteration instead of -v and -s, as write:64Ki,send:4Ki,atomic_fa:8; for bandwidth" },
 	{ .key = "qps", .letter = 'q', .json = "numQps", .type = OPTION_INT, .flags = WIRE, FIELD(spec.qps),
 	  .min = 1, .max = 16384, .def = "1", .unit = "queue pairs", .metavar = "N", .group = test,

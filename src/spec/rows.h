@@ -18,6 +18,7 @@
 
 #define BIT(n)    (1u << (n))
 #define IBV       .scope.drivers = VERBS, .scope.transports = RDMA_TRANSPORTS
+#define VERBED    .scope.drivers = VERBS | BIT(DRIVER_OFI), .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
 #define IBV_ONLY  .scope.drivers = BIT(DRIVER_IBV), .scope.transports = RDMA_TRANSPORTS
 #define DV        .scope.drivers = BIT(DRIVER_DV)
 #define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)

@@ -83,6 +83,35 @@ def test_iterations_are_sent_exactly(measured, options):
     assert total(results, 'requestor', 'totalSent') == results['requestor']['bwResults']['messages'] == 614
 
 
+OPERATIONS = 'write:64Ki,send:4Ki,atomic_fa:8,read:1000,write_imm:77,write_imm:500,atomic_cs:8,atomic_fa:8'
+
+
+@pytest.mark.parametrize('options, operations', [
+    (('-d', 'tcp', '-q', '2'), OPERATIONS), (('-d', 'shm', '-q', '2', '-t', '5'), OPERATIONS),
+    (('-d', 'tcp', '-c', 'MSG'), 'read:70000,send:1,write_imm:9'), (('-d', 'shm',), 'send:64,write_imm:4Ki,send:1Ki'),
+])
+def test_each_operation_is_done_as_often(measured, options, operations):
+    """They complete in any order, a read behind sends that were posted later."""
+    results = measured('--operations', operations, *options, '-i', '120', '-w', '0')
+    count = 120 * (int(options[options.index('-q') + 1]) if '-q' in options else 1)
+    rows = results['results']['operations']
+    assert [row['messages'] for row in rows] == [count] * (operations.count(',') + 1)
+    assert sum(row['bytes'] for row in rows) == results['requestor']['bwResults']['bytes']
+    if 'atomic_fa' in operations:
+        assert results['responder']['facts']['counterSum'] == str(2 * count) and results['countedBy'] == 'requestor'
+    if 'read' not in operations:  # the responder is told of all, each with its size
+        assert results['responder']['bwResults']['bytes'] == sum(row['bytes'] for row in rows)
+
+
+def test_operations_by_time_are_counted_one_by_one(measured):
+    results = measured('--operations', 'read:64Ki,send:8,write:4Ki', '-d', 'tcp', *SHORT)
+    rows = results['results']['operations']
+    depth = 128  # they may be apart by what is under way at an edge
+    assert max(row['messages'] for row in rows) - min(row['messages'] for row in rows) <= 2 * depth
+    assert sum(row['bytes'] for row in rows) == results['results']['bwResults']['bytes']
+    assert sum(row['messages'] for row in rows) == results['results']['bwResults']['messages']
+
+
 @pytest.mark.parametrize('options', [('-v', 'send', '-m', 'lat'), ('-v', 'read', '-c', 'MSG'), ('-v', 'write')])
 def test_sleeping(measured, options):
     results = measured('-d', 'tcp', '--events', 'on', *options, *SHORT)
@@ -110,7 +139,9 @@ def test_default_without_an_rdma_device(run, free_port):
     (('-r', 'ofi', '-d', 'shm', '--events', 'on'), "events has no effect with libfabric's provider shm"),
     (('-c', 'DGRAM', '-s', '64K'), 'msg_size 65536: the ofi device sends at most'),
     (('-r', 'ofi', '-d', 'shm', '-t', '30000'), 'tx_depth 30000: the device takes at most'),
-    (('-r', 'ofi', '-d', 'tcp', '-q', '8192', '-s', '64'), r'each endpoint of .* provider tcp.* takes .* ask for fewer'),
+    (('-d', 'tcp', '--operations', 'send:8,read:8', '-H'), 'they complete in any order'),
+    (('-c', 'MSG', '-d', 'tcp', '--operations', 'send:8,atomic_fa:8'), 'not offer all of these operations over MSG'),
+    (('-r', 'ofi', '-d', 'tcp', '-q', '8192', '-s', '64'), r'each endpoint of .*tcp.* takes .* ask for fewer'),
 ])
 def test_refusals(run, free_port, options, sentence):
     result = run('-n', 'localhost', '--port', free_port(), *SHORT, *options)
