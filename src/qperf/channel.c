@@ -242,20 +242,25 @@ int qperf_channel_look(struct qperf_channel *c, struct error *err)
 	return 0;
 }
 
+void qperf_channel_drain(struct qperf_channel *c, int64_t limit_ns)
+{
+	const struct patience until = { .clock = c->clock, .deadline_ns = now(c) + limit_ns };
+	char scrap[512];
+
+	while (wait_fd(c->fd, POLLIN, &until) == 0 && recv(c->fd, scrap, sizeof(scrap), 0) > 0)
+		;
+}
+
 void qperf_channel_complain(struct qperf_channel *c, const struct error *why)
 {
 	const char mark = ERROR_MARK;
 	const size_t len = strnlen(why->text, ERROR_BYTES);
-	struct patience until = { .clock = c->clock };
-	char scrap[512];
 
 	if (c->fd < 0 || c->told)
 		return;
-	until.deadline_ns = now(c) + LINGER_NS;
 	if (send(c->fd, &mark, 1, MSG_OOB | MSG_NOSIGNAL) != 1 ||
 	    send(c->fd, why->text, len, MSG_NOSIGNAL) != (ssize_t)len)
 		return;
 	shutdown(c->fd, SHUT_WR);
-	while (wait_fd(c->fd, POLLIN, &until) == 0 && recv(c->fd, scrap, sizeof(scrap), 0) > 0)
-		;
+	qperf_channel_drain(c, LINGER_NS);
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#define QPERF_BEHIND 3 /* timeouts: for what on a slow path comes behind the test's own data */
+
 struct qperf_channel {
 	int fd; /* non-blocking; -1: none */
 	const struct clock *clock;
@@ -40,6 +42,8 @@ int qperf_expect_text(struct qperf_channel *c, const char *text, struct error *e
 
 /* Whether the other end has closed, failed, or says that something is wrong (then -errno and its sentence). */
 int qperf_channel_look(struct qperf_channel *c, struct error *err);
+/* Waits until the other end has closed, which it does when it has read all. */
+void qperf_channel_drain(struct qperf_channel *c, int64_t limit_ns);
 /* Tells the other end why this one gives up, and waits a moment until it has closed. */
 void qperf_channel_complain(struct qperf_channel *c, const struct error *why);
 

@@ -10,7 +10,6 @@
 
 #define SECOND_NS   1000000000ull
 #define MTU_DEFAULT 2048
-#define RESULTS     3 /* timeouts: on a slow path they come behind the test's own data */
 
 struct client {
 	struct qperf_line *line;
@@ -157,7 +156,8 @@ static int take_results(struct client *c, const struct qperf_run *run, struct er
 {
 	uint8_t data[STAT_BYTES], rest[MORE_BYTES];
 	bool more;
-	int rc = qperf_recv_within(&c->channel, data, sizeof(data), RESULTS * c->channel.timeout_ns, "results", err);
+	int rc = qperf_recv_within(&c->channel, data, sizeof(data), QPERF_BEHIND * c->channel.timeout_ns, "results",
+				   err);
 
 	if (rc == 0)
 		rc = qperf_stat_unpack(data, &c->there, &more, err);
@@ -239,6 +239,8 @@ static int run_measured(struct client *c, struct error *err)
 	if (rc == 0)
 		rc = take_results(c, &run, err);
 	qperf_run_close(&run);
+	if (rc == 0) /* else the next test would begin behind this one's data */
+		qperf_channel_drain(&c->channel, QPERF_BEHIND * c->channel.timeout_ns);
 	if (rc == 0 && nothing(&run, &c->there))
 		rc = error_set(err, -ENODATA, "%s: no message came back", c->test->name);
 	if (rc == 0)

@@ -85,6 +85,7 @@ static int serve_measured(struct service *s, struct error *err)
 	qperf_stat_pack(&run.stat, run.ours, data);
 	if (rc == 0)
 		rc = qperf_send(&s->channel, data, run.ours ? sizeof(data) : STAT_BYTES, "results", err);
+	s->channel.timeout_ns *= QPERF_BEHIND;
 	if (rc == 0)
 		rc = qperf_expect_text(&s->channel, AFTER_TEST, err);
 	qperf_run_close(&run);

@@ -1,4 +1,5 @@
 """'fabperf qperf' and the real qperf: each against the other's server, and the same rows for the same options."""
+import os
 import re
 import shutil
 import socket
@@ -36,12 +37,12 @@ def words(fabperf):
 
 @pytest.fixture
 def serve(words, free_port):
-    """serve('real') → the port of a server of that kind; ended at the end of the test."""
+    """serve('real', *words before it) → the port of a server of that kind; ended at the end of the test."""
     started = []
 
-    def call(which):
+    def call(which, *before):
         port = free_port()
-        started.append(subprocess.Popen([*words(which), '-lp', str(port)], stdout=subprocess.DEVNULL))
+        started.append(subprocess.Popen([*before, *words(which), '-lp', str(port)], stdout=subprocess.DEVNULL))
         return port
 
     yield call
@@ -206,3 +207,25 @@ def test_a_real_client_that_vanishes_leaves_the_server_serving(serve, client, wo
     begun = time.monotonic()
     client('real', port, '-t', 1, 'tcp_lat')
     assert time.monotonic() - begun < 10
+
+
+def test_figures_agree(words, serve):
+    """Four pairs at once on one core, so that all have the same; the best of as many runs as it takes."""
+    place = ['taskset', '-c', str(min(os.sched_getaffinity(0)))]
+    ports = {pair: serve(pair[0], *place) for pair in PAIRS}
+
+    def figure(pair, name):
+        ended = subprocess.run([*place, *words(pair[1]), '127.0.0.1', '-lp', str(ports[pair]), '-t', '1', '-uu',
+                                name], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        found = rows(ended.stdout)[name]
+        return float(next(found[row] for row in ('recv_bw', 'bw', 'latency') if row in found)[0])
+
+    for name in TESTS:
+        less, best = name.endswith('lat'), {}
+        for _ in range(10):
+            found = dict(zip(PAIRS, in_pool([(figure, pair, name) for pair in PAIRS])))
+            best = {pair: (min if less else max)(value, best.get(pair, value)) for pair, value in found.items()}
+            faster = {pair: (value / best[PAIRS[0]]) ** (-1 if less else 1) for pair, value in best.items()}
+            if all(1 / 2 < ratio < 3 for ratio in faster.values()):
+                break
+        assert all(1 / 2 < ratio < 3 for ratio in faster.values()), (name, best)

@@ -3,6 +3,7 @@ import re
 import shutil
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,8 +16,10 @@ RDMA = ['rc_bi_bw', 'rc_bw', 'rc_compare_swap_mr', 'rc_fetch_add_mr', 'rc_lat', 
         'uc_rdma_write_bw', 'uc_rdma_write_lat', 'uc_rdma_write_poll_lat', 'ud_bi_bw', 'ud_bw', 'ud_lat',
         'ver_rc_compare_swap', 'ver_rc_fetch_add']
 CM = ['rc_bw', 'rc_lat', 'rc_rdma_read_lat', 'ver_rc_fetch_add']
+THEIRS = [name for name in RDMA if re.match('(ver_)?rc_', name)]  # what the real one can do here, by rdma_cm
 KERNEL = ['sctp_bw', 'sctp_lat', 'rds_bw', 'rds_lat']
-PAIRS = [('real', 'ours'), ('ours', 'real'), ('ours', 'ours')]
+ENDS = ['real', 'ours']
+PAIRS = [(server, client) for server in ENDS for client in ENDS]
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -74,29 +77,6 @@ def test_every_rdma_test_has_a_figure_on_roce_without_rdma_cm(program, serve):
         assert values and all(value > 0 for value in values), (name, values)
 
 
-@pytest.mark.parametrize('server, client', PAIRS)
-def test_pairs_by_rdma_cm(program, serve, server, client):
-    port = serve(server)
-    for name in CM:
-        for attempt in range(5):  # a real server tells its port before it listens there
-            try:
-                values = run(program(client), port, '-t', seconds(server, client), '-m', 1024, '-cm1', '-uu',
-                             name)[name]
-                break
-            except AssertionError as error:
-                if server == 'ours' or 'REJECTED' not in str(error) or attempt == 4:
-                    raise
-        assert values[0] > 0, name
-
-
-@pytest.mark.parametrize('server, client', PAIRS)
-def test_pairs_over_sctp_and_rds(program, serve, server, client):
-    # A real server tells its RDS port before it listens there: its own clients meet a closed door now and then.
-    names = [name for name in KERNEL if server == 'ours' or not name.startswith('rds')]
-    found = run(program(client), serve(server), '-t', seconds(server, client), '-uu', *names)
-    assert list(found) == names and all(values[0] > 0 for values in found.values()), found
-
-
 def test_rdma_cm_over_ipv6(program, serve):
     assert 'latency' in output(program('ours'), serve('ours'), '-t', 0.3, '-cm1', 'rc_lat', host='fd00:10:1::1')
 
@@ -115,3 +95,37 @@ def test_rds_and_rdma_cm_give_the_same_lines_as_the_real_one(program, serve):
         theirs, own = (list(shape(output(program(which), port, '-t', seconds(which), '-vv', *words)))
                        for which in ('real', 'ours'))
         assert own == theirs
+
+
+def figures(words, port, *arguments):
+    """{test: its first figure} of those that came to an end: a real server at times is not there yet."""
+    ended = subprocess.run([*words, ADDRESS, '-lp', str(port), '-uu', *map(str, arguments)], capture_output=True,
+                           text=True, timeout=TIMEOUT_S, check=False)
+    return {name: float(value) for name, value in re.findall(r'^(\w+):\n(?:warning.*\n)*    \S+ *  =  +([\d.]+)',
+                                                             ended.stdout, re.M)}
+
+
+def better(name, one, other):
+    return min(one, other) if name.endswith('lat') and other else max(one, other)
+
+
+@pytest.mark.parametrize('names, words', [
+    ([name for name in THEIRS if 'bw' in name], ['-cm1', '-nr', 1, '-m', 1024]),
+    ([name for name in THEIRS if 'bw' not in name], ['-cm1', '-nr', 1]), (KERNEL, [])])
+def test_all_pairs_agree(program, serve, names, words):
+    """Side by side, so that all have the same machine; the best of as many runs as it takes, as this one is slow."""
+    ports = {which: serve(which) for which in ENDS}
+    found = {pair: dict.fromkeys(names, 0) for pair in PAIRS}
+    apart = names
+    for _ in range(12):
+        with ThreadPoolExecutor(len(PAIRS)) as pool:
+            runs = {(server, client): pool.submit(figures, program(client), ports[server], '-t', 1, *words, *apart)
+                    for server, client in PAIRS}
+        for pair, run in runs.items():
+            for name, value in run.result().items():
+                found[pair][name] = better(name, value, found[pair][name])
+        apart = [name for name in names
+                 if not all(1 / 4 < found[pair][name] / (found[PAIRS[0]][name] or 1) < 4 for pair in PAIRS)]
+        if not apart:
+            break
+    assert not apart, {name: [found[pair][name] for pair in PAIRS] for name in apart}
