@@ -1,7 +1,6 @@
 /* The plan command: what a scenario would connect, and what it takes; no device is touched. */
 #include "report/plan.h"
 #include "cmd/cmd.h"
-#include "cmd/predict.h"
 #include "orch/orch.h"
 #include "spec/legal.h"
 
@@ -34,13 +33,13 @@ static int print(const struct request *request, const struct report_plan *report
 /* What follows from the plan, and its page or document. */
 static int tell(const struct request *request, const struct plan *plan, struct error *err)
 {
-	struct report_prediction prediction = { 0 };
+	struct plan_prediction prediction = { 0 };
 	struct plan_totals totals = { 0 };
 	const struct report_plan report = { plan, &totals, &prediction, request->summary };
 	int rc = plan_sum(plan, orch_memory_of, &totals, err);
 
 	if (rc == 0)
-		rc = cmd_predict(plan, request->simulate, &prediction, err);
+		rc = plan_predict(plan, request->simulate, &prediction, err);
 	if (rc == 0 && request->simulate && !prediction.there)
 		rc = error_set(err, -EINVAL,
 			       "--simulate has no effect: it needs a test with --burst_profile and --link_rate");

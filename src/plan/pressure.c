@@ -22,10 +22,12 @@ static bool has_gpus(const struct plan *plan)
 }
 
 /* Endpoints of an all-to-all are there once, so each port has one when none has a GPU. */
-static bool is_uniform(const struct plan *plan, const struct plan_test *test)
+static bool is_uniform(const struct plan *plan)
 {
-	return test->pattern == PATTERN_ALL_TO_ALL && !test->partition && !test->bytes && !test->peer_shifting &&
-	       !has_gpus(plan);
+	const struct plan_test *const test = &plan->test[0];
+
+	return plan->tests == 1 && test->pattern == PATTERN_ALL_TO_ALL && !test->partition && !test->bytes &&
+	       !test->peer_shifting && !has_gpus(plan);
 }
 
 struct wanted {
@@ -63,14 +65,15 @@ static int find_ports(struct ports *ports, struct error *err)
 }
 
 /* Rounds run one after another: the first stands for all. */
-static void count(struct ports *ports, uint32_t index, struct pressure *ret)
+static void count(struct ports *ports, struct pressure *ret)
 {
 	struct plan_cursor cursor;
 	struct connection one;
 
 	plan_begin(&cursor, ports->plan, PLAN_ALL_HOSTS);
-	cursor.test = index;
-	while (plan_next(&cursor, &one) && one.test == index && one.round < 2) {
+	while (plan_next(&cursor, &one) && one.round < 2) {
+		if (!spec_bursts(&ports->plan->test[one.test].sweep.spec[0]))
+			continue;
 		ports->out[ports->port[one.from]]++;
 		ports->in[ports->port[one.to]]++;
 		ret->steps++;
@@ -84,16 +87,15 @@ static void count(struct ports *ports, uint32_t index, struct pressure *ret)
 	}
 }
 
-int plan_pressure(const struct plan *plan, uint32_t index, struct pressure *ret, struct error *err)
+int plan_pressure(const struct plan *plan, struct pressure *ret, struct error *err)
 {
-	const struct plan_test *const test = &plan->test[index];
 	struct ports ports = { .plan = plan };
 	int rc;
 
 	*ret = (struct pressure){ 0 };
-	if (is_uniform(plan, test)) {
-		ret->senders = ret->sent = test->positions - 1;
-		ret->ports = test->positions;
+	if (is_uniform(plan)) {
+		ret->senders = ret->sent = plan->test[0].positions - 1;
+		ret->ports = plan->test[0].positions;
 		return 0;
 	}
 	ports.port = calloc(plan->endpoints, sizeof(*ports.port));
@@ -102,7 +104,7 @@ int plan_pressure(const struct plan *plan, uint32_t index, struct pressure *ret,
 	rc = ports.port && ports.in && ports.out ? find_ports(&ports, err)
 						 : error_set(err, -ENOMEM, "no memory for %u ports", plan->endpoints);
 	if (rc == 0)
-		count(&ports, index, ret);
+		count(&ports, ret);
 	free(ports.port);
 	free(ports.in);
 	free(ports.out);

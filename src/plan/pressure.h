@@ -12,7 +12,7 @@ struct pressure {
 	uint64_t steps; /* connections looked at */
 };
 
-/* Of test number index. -ENOMEM. */
-int plan_pressure(const struct plan *plan, uint32_t index, struct pressure *ret, struct error *err);
+/* Of all tests with bursts together: they run at the same time. -ENOMEM. */
+int plan_pressure(const struct plan *plan, struct pressure *ret, struct error *err);
 
 #endif

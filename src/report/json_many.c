@@ -1,6 +1,7 @@
 /* The result document of a scenario: every connection, what each test came to, and the ranks with their clocks. */
 #include "report/many.h"
 #include "report/parts.h"
+#include "report/predict.h"
 #include "report/tree.h"
 #include "spec/words.h"
 
@@ -223,6 +224,7 @@ char *report_many_json(const struct outcome *outcome, struct result *scratch)
 {
 	struct lists lists = { .connections = json_array(), .pairs = json_array() };
 	json_t *root = json_object();
+	struct plan_prediction prediction;
 	char *text;
 
 	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
@@ -235,6 +237,8 @@ char *report_many_json(const struct outcome *outcome, struct result *scratch)
 	tree_put(&root, "ranks", ranks(outcome));
 	tree_put(&root, "connections", lists.connections);
 	tree_put(&root, "aggregatedResults", aggregated(outcome, lists.pairs));
+	if (plan_predict(outcome->plan, false, &prediction, NULL) == 0 && prediction.switch_named)
+		tree_put(&root, "prediction", report_predict_json(&prediction));
 	text = root ? tree_print(root) : NULL;
 	json_decref(root);
 	return text;

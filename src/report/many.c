@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "report/page.h"
+#include "report/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -267,6 +268,15 @@ static void test(const struct page *page, const struct outcome *outcome, unsigne
 	page_blank(page);
 }
 
+/* Beside what bursts did to a switch of which something was said, what they should have done. */
+static void predicted(FILE *to, const struct plan *plan)
+{
+	struct plan_prediction prediction;
+
+	if (plan_predict(plan, false, &prediction, NULL) == 0 && prediction.switch_named)
+		report_predict(to, &prediction);
+}
+
 void report_many(FILE *to, const struct outcome *outcome)
 {
 	struct page page;
@@ -275,5 +285,6 @@ void report_many(FILE *to, const struct outcome *outcome)
 	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
 		for (uint32_t i = 0; i < outcome->plan->tests; i++)
 			test(&page, outcome, point, i);
+	predicted(to, outcome->plan);
 	ranks(&page, outcome);
 }

@@ -13,7 +13,7 @@ struct error;
 struct report_plan {
 	const struct plan *plan;
 	const struct plan_totals *totals;
-	const struct report_prediction *prediction;
+	const struct plan_prediction *prediction;
 	bool summary; /* no connections, but their number */
 };
 

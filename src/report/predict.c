@@ -23,7 +23,7 @@ static void figure(const struct page *page, const char *label, double value, dou
 		page_text(page, label, "-", unit, remark);
 }
 
-static void heading(const struct page *page, const struct report_prediction *prediction)
+static void heading(const struct page *page, const struct plan_prediction *prediction)
 {
 	const struct predict_case *const of = &prediction->is.of;
 	char rate[UNITS_TEXT], skew[UNITS_TEXT];
@@ -117,7 +117,7 @@ static void simulations(const struct page *page, const struct prediction *is, co
 		page_line(page, TONE_DIM, "  Here senders don't wait for acknowledgements, as those of the test do.");
 }
 
-void report_predict(FILE *to, const struct report_prediction *prediction)
+void report_predict(FILE *to, const struct plan_prediction *prediction)
 {
 	struct page page;
 

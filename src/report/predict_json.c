@@ -44,7 +44,7 @@ static json_t *outcome(const struct sim_outcome *out)
 	return object;
 }
 
-static json_t *simulation_part(const struct report_prediction *prediction)
+static json_t *simulation_part(const struct plan_prediction *prediction)
 {
 	const struct simulation *const simulation = &prediction->simulation;
 	json_t *object;
@@ -96,7 +96,7 @@ static void put_figures(json_t **object, const struct prediction *is)
 	tree_put(object, "overload", json_boolean(is->overload));
 }
 
-json_t *report_predict_json(const struct report_prediction *prediction)
+json_t *report_predict_json(const struct plan_prediction *prediction)
 {
 	json_t *object;
 

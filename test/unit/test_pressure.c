@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#define BURSTS            "\"burstProfile\":\"sync_burst\",\"burstSize\":9,\"tests\":["
+#define TEST(what, hosts) "{\"trafficPattern\":\"" what "\",\"testNodes\":[{\"hostName\":\"" hosts "\"}]}"
+
 static const struct row {
 	const char *line;
 	uint32_t senders, ports, sent;
@@ -27,6 +30,8 @@ static const struct row {
 	{ "--traffic_pattern bisection -n n[1-6] -d a --dual_unidir", 1, 6, 1, 6 },
 	{ "--traffic_pattern all2all -n n[1-3] -d a,b -G [0,1] -M cuda", 5, 6, 5, 30 },
 	{ "--traffic_pattern all2all -n n[1-9] -d a --peer_shifting", 1, 9, 1, 9 },
+	{ "-f {" BURSTS TEST("incast", "a,n[1-4]") "," TEST("incast", "b,m[1-4]") "]}", 4, 2, 1, 8 },
+	{ "-f {" BURSTS TEST("incast", "a,n[1-4]") "," TEST("incast", "a,m[1-4]") "]}", 8, 1, 1, 8 },
 };
 
 static void test_busiest_port(void **state)
@@ -35,16 +40,19 @@ static void test_busiest_port(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[512];
 		struct error err = { 0 };
 		struct plan *plan = NULL;
 		struct pressure pressure;
 		struct request request;
 
-		assert_int_equal(parse_line(rows[i].line, &request, &err), 0);
+		snprintf(line, sizeof(line), "%s%s", rows[i].line,
+			 strstr(rows[i].line, "-f ") ? "" : " --burst_profile sync_burst --burst_size 9");
+		assert_int_equal(parse_line(line, &request, &err), 0);
 		request.planning = true;
 		if (plan_of_request(&plan, &request, &host, &err) < 0)
 			fail_msg("%s: %s", rows[i].line, err.text);
-		assert_int_equal(plan_pressure(plan, 0, &pressure, &err), 0);
+		assert_int_equal(plan_pressure(plan, &pressure, &err), 0);
 		if (pressure.senders != rows[i].senders || pressure.ports != rows[i].ports ||
 		    pressure.sent != rows[i].sent || pressure.steps != rows[i].steps)
 			fail_msg("%s: %u senders, %u ports, %u sent, %llu steps", rows[i].line, pressure.senders,

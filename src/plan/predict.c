@@ -1,5 +1,5 @@
 /* From the bursts of a plan to numbers: who sends how much, when, into a port of what switch. */
-#include "cmd/predict.h"
+#include "plan/predict.h"
 
 #include "plan/pressure.h"
 
@@ -74,25 +74,32 @@ static struct predict_case case_of(const struct spec *spec, const struct pressur
 	};
 }
 
-int cmd_predict(const struct plan *plan, bool simulate, struct report_prediction *ret, struct error *err)
+static bool names_switch(const struct spec *spec)
+{
+	return spec->buffer || spec->buffer_limit || spec->start_skew_ns || spec->ecn_kmin || spec->pfc_xoff ||
+	       spec->cable > 0;
+}
+
+int plan_predict(const struct plan *plan, bool simulate, struct plan_prediction *ret, struct error *err)
 {
 	struct predict_case of;
 	struct pressure pressure;
 	int rc = 0;
 
-	*ret = (struct report_prediction){ 0 };
+	*ret = (struct plan_prediction){ 0 };
 	for (uint32_t i = 0; rc == 0 && !ret->there && i < plan->tests; i++) {
 		const struct spec *const spec = &plan->test[i].sweep.spec[0];
 
 		if (!spec_bursts(spec) || !spec->link_rate)
 			continue;
-		rc = plan_pressure(plan, i, &pressure, err);
+		rc = plan_pressure(plan, &pressure, err);
 		if (rc < 0)
 			break;
 		of = case_of(spec, &pressure);
 		ret->there = true;
 		ret->test = i;
 		ret->profile = spec->burst_profile;
+		ret->switch_named = names_switch(spec);
 		ret->headers = spec->mtu != SPEC_AUTO;
 		rc = predict(&of, &ret->is, err);
 		if (rc == 0 && simulate)
