@@ -269,12 +269,14 @@ static void test(const struct page *page, const struct outcome *outcome, unsigne
 }
 
 /* Beside what bursts did to a switch of which something was said, what they should have done. */
-static void predicted(FILE *to, const struct plan *plan)
+static void predicted(const struct page *page, const struct plan *plan)
 {
 	struct plan_prediction prediction;
 
-	if (plan_predict(plan, false, &prediction, NULL) == 0 && prediction.switch_named)
-		report_predict(to, &prediction);
+	if (plan_predict(plan, false, &prediction, NULL) < 0 || !prediction.switch_named)
+		return;
+	report_predict(page->to, &prediction);
+	page_blank(page);
 }
 
 void report_many(FILE *to, const struct outcome *outcome)
@@ -285,6 +287,6 @@ void report_many(FILE *to, const struct outcome *outcome)
 	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
 		for (uint32_t i = 0; i < outcome->plan->tests; i++)
 			test(&page, outcome, point, i);
-	predicted(to, outcome->plan);
+	predicted(&page, outcome->plan);
 	ranks(&page, outcome);
 }

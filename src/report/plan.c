@@ -189,7 +189,10 @@ void report_plan(FILE *to, const struct report_plan *report)
 		}
 	}
 	totals_block(&page, plan, report->totals);
-	report_predict(to, report->prediction);
+	if (report->prediction->there) {
+		page_blank(&page);
+		report_predict(to, report->prediction);
+	}
 	hosts_block(&page, plan, report->totals);
 	if (!report->summary)
 		connections_block(&page, plan);

@@ -28,7 +28,6 @@ static void heading(const struct page *page, const struct plan_prediction *predi
 	const struct predict_case *const of = &prediction->is.of;
 	char rate[UNITS_TEXT], skew[UNITS_TEXT];
 
-	page_blank(page);
 	page_line(page, TONE_HEADING, "Prediction: %s, %u sender%s into a port, at %u port%s at a time",
 		  burst_name(prediction->profile), of->senders, of->senders == 1 ? "" : "s", of->ports,
 		  of->ports == 1 ? "" : "s");
