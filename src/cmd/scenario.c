@@ -44,6 +44,8 @@ struct starter {
 	bool told_stop;
 	double total; /* s of traffic */
 	int64_t begun_ns;
+	enum outcome_phase phase;
+	double phase_begun;
 	int64_t quiet_until_ns; /* the next word must come until then */
 	int64_t told_ns; /* a rank that lost others has said so, and mpirun ends, unless it waits for them */
 	bool over; /* rank 0 has told how it ended */
@@ -90,9 +92,10 @@ static void stop_once(struct starter *s)
 	s->told_stop = s->interrupted;
 }
 
+_Static_assert(MANY_STEPS + 1 == OUTCOME_PHASES, "each step is a phase");
 static const char *const steps[MANY_STEPS] = {
-	[MANY_ATTEND] = "Preparing", [MANY_OPEN] = "Preparing",    [MANY_JOIN] = "Connecting",
-	[MANY_TRAFFIC] = "Starting", [MANY_GATHER] = "Finalizing",
+	[MANY_ATTEND] = "Preparing",     [MANY_OPEN] = "Preparing",   [MANY_JOIN] = "Connecting",
+	[MANY_CLOCKS] = "Synchronising", [MANY_TRAFFIC] = "Starting", [MANY_GATHER] = "Finalizing",
 };
 
 static double seconds(const struct starter *s)
@@ -100,10 +103,22 @@ static double seconds(const struct starter *s)
 	return (double)(clock_now(&s->clock) - s->begun_ns) / 1e9;
 }
 
+/* The phase that lasted until now is over. */
+static void end_phase(struct starter *s, uint64_t next)
+{
+	const double now = seconds(s);
+
+	s->outcome.phase[s->phase] += now - s->phase_begun;
+	s->phase = (enum outcome_phase)next;
+	s->phase_begun = now;
+}
+
 static void take_step(struct starter *s, uint64_t step)
 {
-	if (step < MANY_STEPS)
+	if (step < MANY_STEPS) {
 		progress_preparing(&s->view, steps[step], seconds(s));
+		end_phase(s, step + 1);
+	}
 	if (step == MANY_TRAFFIC && !s->outcome.done)
 		s->outcome.setup_seconds = seconds(s);
 }
@@ -147,6 +162,7 @@ static int take_end(struct starter *s, struct cursor *from, struct error *err)
 
 	cursor_text(from, text, sizeof(text));
 	s->over = true;
+	end_phase(s, PHASE_RESULTS);
 	if (from->failed || code > 4095)
 		return error_set(err, -EPROTO, "rank 0's last word cannot be read");
 	return code ? error_set(err, -(int)code, "%s", text) : 0;

@@ -9,8 +9,10 @@
 struct comm;
 struct ping;
 
-#define CLOCKSYNC_ROUNDS  64u /* ping-pongs by default */
-#define CLOCKSYNC_PATIENT 20u /* ends when that many in a row told nothing new */
+#define CLOCKSYNC_ROUNDS  256u /* ping-pongs by default, at most */
+#define CLOCKSYNC_PATIENT 20u /* ends when that many in a row told nothing new; five times as many while it is bad: */
+#define CLOCKSYNC_GOOD_NS 50000 /* a bound above that */
+#define CLOCKSYNC_LONG_NS 20000000 /* for so long */
 #define CLOCK_DRIFT_PPM   200 /* no two clocks drift apart faster: crystals are good to some tens of ppm */
 
 struct clock_offset {

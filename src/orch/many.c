@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void begins(const struct many *many, enum many_step step)
+void many_begins(const struct many *many, enum many_step step)
 {
 	const struct many_conf *conf = many->conf;
 
@@ -85,16 +85,16 @@ static int set_up(struct many *many, struct error *err)
 {
 	int rc;
 
-	begins(many, MANY_ATTEND);
+	many_begins(many, MANY_ATTEND);
 	rc = plan_share(many, err);
 	if (rc == 0)
 		rc = many_attend(many, err);
 	if (rc == 0) {
-		begins(many, MANY_OPEN);
+		many_begins(many, MANY_OPEN);
 		rc = share_open(many, err);
 	}
 	if (rc == 0) {
-		begins(many, MANY_JOIN);
+		many_begins(many, MANY_JOIN);
 		rc = share_join(many, err);
 	}
 	return rc;
@@ -111,10 +111,10 @@ static int run_stage(struct many *many, struct error *err)
 	comm->interrupted = NULL; /* from here on Ctrl-C ends the traffic and keeps what was measured */
 	if (rc < 0)
 		return rc;
-	begins(many, MANY_TRAFFIC);
+	many_begins(many, MANY_CLOCKS);
 	rc = share_traffic(many, err);
 	if (rc == 0) {
-		begins(many, MANY_GATHER);
+		many_begins(many, MANY_GATHER);
 		rc = gather(many, err);
 	}
 	if (many->stuck)

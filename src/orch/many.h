@@ -14,7 +14,7 @@ struct plan;
 struct topo;
 
 /* How far a run has come. */
-enum many_step { MANY_ATTEND, MANY_OPEN, MANY_JOIN, MANY_TRAFFIC, MANY_GATHER, MANY_STEPS };
+enum many_step { MANY_ATTEND, MANY_OPEN, MANY_JOIN, MANY_CLOCKS, MANY_TRAFFIC, MANY_GATHER, MANY_STEPS };
 
 struct many_conf {
 	const struct clock *clock;

@@ -94,6 +94,7 @@ static inline int64_t many_deadline(const struct many *many)
 	return clock_now(many->conf->clock) + 60000000000LL; /* longest that one step of the set-up may take */
 }
 
+void many_begins(const struct many *many, enum many_step step);
 void many_host_name(const char *name, char *ret, size_t size); /* "node1" of "node1%2" */
 
 /* attend.c: who is here, with which address and how many workers; all ranks that cannot take part are named. */

@@ -306,6 +306,8 @@ static int run_phases(struct many *many, struct error *err)
 
 	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
+	if (rc == 0)
+		many_begins(many, MANY_TRAFFIC);
 	if (rc == 0 && warmup_apart(many->conf->plan, many->stage.point)) {
 		rc = run_phase(many, false, err);
 		if (rc == 0)

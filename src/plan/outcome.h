@@ -37,12 +37,25 @@ struct outcome_test {
 	bool counted; /* there are such */
 };
 
+/* What a run's time went into: until all ranks are there, and the steps of orch/many.h. */
+enum outcome_phase {
+	PHASE_START,
+	PHASE_ATTEND,
+	PHASE_OPEN,
+	PHASE_JOIN,
+	PHASE_CLOCKS,
+	PHASE_TRAFFIC,
+	PHASE_RESULTS,
+	OUTCOME_PHASES
+};
+
 struct outcome {
 	const struct plan *plan;
 	struct request request; /* what all tests have in common: how the results are to be shown */
 	enum run_status status;
 	struct error error; /* why, when status is RUN_FAILED or RUN_INTERRUPTED */
 	int64_t started_unix_ns;
+	double phase[OUTCOME_PHASES]; /* s, of all stages together */
 	double setup_seconds; /* from the start of mpirun to the start of the traffic */
 	bool measured; /* all parts of a stage are here, or of several */
 	uint64_t done; /* stages of which all is here */

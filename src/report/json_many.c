@@ -152,6 +152,21 @@ static json_t *skew(const struct outcome *outcome)
 	return object;
 }
 
+/* Null when no rank came to its first step. */
+static json_t *phases(const struct outcome *outcome)
+{
+	static const char *const names[OUTCOME_PHASES] = { "startSec",  "attendSec",  "openSec",   "joinSec",
+							   "clocksSec", "trafficSec", "resultsSec" };
+	json_t *object;
+
+	if (outcome->phase[PHASE_START] <= 0)
+		return json_null();
+	object = json_object();
+	for (unsigned i = 0; i < OUTCOME_PHASES; i++)
+		tree_put(&object, names[i], tree_real(outcome->phase[i]));
+	return object;
+}
+
 static json_t *aggregated(const struct outcome *outcome, json_t *pairs)
 {
 	json_t *object = json_object(), *tests = json_array();
@@ -165,6 +180,7 @@ static json_t *aggregated(const struct outcome *outcome, json_t *pairs)
 	tree_put(&object, "threshold", json_null());
 	tree_put(&object, "perTest", tests);
 	tree_put(&object, "commonWindow", skew(outcome));
+	tree_put(&object, "phases", phases(outcome));
 	return object;
 }
 

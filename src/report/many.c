@@ -223,9 +223,10 @@ static void windows(const struct page *page, const struct outcome *outcome)
 		return;
 	remark(page, outcome, &skew);
 	page_line(page, TONE_PLAIN,
-		  "All windows began within %s us and ended within %s us (clocks +- %.4g us); set-up %.4g s",
+		  "All windows began within %s us and ended within %s us (clocks +- %.4g us); set-up %.4g s, results "
+		  "%.4g s",
 		  units_format_figure(skew.begin * 1e6, begin), units_format_figure(skew.end * 1e6, end),
-		  skew.clock_u95 * 1e6, outcome->setup_seconds);
+		  skew.clock_u95 * 1e6, outcome->setup_seconds, outcome->phase[PHASE_RESULTS]);
 	checked(page, &outcome->closure);
 }
 

@@ -48,6 +48,8 @@ def test_all_to_all_over_tcp(many):
     test = document['aggregatedResults']['perTest'][0]
     assert test['sent'] == sum(c['loss']['sent'] for c in document['connections'])
     assert document['aggregatedResults']['commonWindow']['clockErrorUsec'] > 0
+    phases = document['aggregatedResults']['phases']
+    assert min(phases.values()) > 0 and phases['trafficSec'] >= 0.5, phases
 
 
 def test_figures_are_the_programmed_rate(many):
