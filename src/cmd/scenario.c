@@ -44,8 +44,6 @@ struct starter {
 	bool told_stop;
 	double total; /* s of traffic */
 	int64_t begun_ns;
-	enum outcome_phase phase;
-	double phase_begun;
 	int64_t quiet_until_ns; /* the next word must come until then */
 	int64_t told_ns; /* a rank that lost others has said so, and mpirun ends, unless it waits for them */
 	bool over; /* rank 0 has told how it ended */
@@ -103,21 +101,11 @@ static double seconds(const struct starter *s)
 	return (double)(clock_now(&s->clock) - s->begun_ns) / 1e9;
 }
 
-/* The phase that lasted until now is over. */
-static void end_phase(struct starter *s, uint64_t next)
-{
-	const double now = seconds(s);
-
-	s->outcome.phase[s->phase] += now - s->phase_begun;
-	s->phase = (enum outcome_phase)next;
-	s->phase_begun = now;
-}
-
 static void take_step(struct starter *s, uint64_t step)
 {
 	if (step < MANY_STEPS) {
 		progress_preparing(&s->view, steps[step], seconds(s));
-		end_phase(s, step + 1);
+		outcome_begin(&s->outcome, (enum outcome_phase)(step + 1), seconds(s));
 	}
 	if (step == MANY_TRAFFIC && !s->outcome.done)
 		s->outcome.setup_seconds = seconds(s);
@@ -162,7 +150,7 @@ static int take_end(struct starter *s, struct cursor *from, struct error *err)
 
 	cursor_text(from, text, sizeof(text));
 	s->over = true;
-	end_phase(s, PHASE_RESULTS);
+	outcome_begin(&s->outcome, PHASE_RESULTS, seconds(s));
 	if (from->failed || code > 4095)
 		return error_set(err, -EPROTO, "rank 0's last word cannot be read");
 	return code ? error_set(err, -(int)code, "%s", text) : 0;
@@ -204,8 +192,7 @@ static int check_silence(struct starter *s, struct error *err)
 {
 	const int64_t now = clock_now(&s->clock);
 
-	if (!s->told_ns && mpirun_told(s->launch))
-		s->told_ns = now;
+	s->told_ns = !s->told_ns && mpirun_told(s->launch) ? now : s->told_ns;
 	if (s->told_ns && now > s->told_ns + TOLD_NS)
 		return mpirun_explain(&s->mpirun, s->launch, s->job.rank_of, err);
 	if (now < s->quiet_until_ns)

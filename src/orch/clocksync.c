@@ -61,32 +61,43 @@ static int jumps(const struct comm *comm, unsigned rank, struct error *err)
 			 comm->names ? comm->names[rank] : comm->peer_name);
 }
 
+/* One more ping-pong: 1 when it told something new. */
+static int ask(struct comm *comm, unsigned rank, struct allowed *allowed, int64_t *begun_ns, int64_t deadline_ns,
+	       struct error *err)
+{
+	struct clock_offset one;
+	struct ping ping;
+	int rc = comm_ping(comm, rank, &ping, deadline_ns, err);
+
+	if (rc < 0)
+		return rc;
+	if (clocksync_judge(&ping, &one) < 0)
+		return error_set(err, -EPROTO, "host '%s' stamps its answers to pings with impossible times",
+				 comm->names ? comm->names[rank] : comm->peer_name);
+	if (!*begun_ns) {
+		*allowed = (struct allowed){ ping.t3 - ping.t4, ping.t2 - ping.t1, ping.t4 };
+		*begun_ns = ping.t1;
+		return 1;
+	}
+	rc = narrow(allowed, &ping);
+	return rc < 0 ? jumps(comm, rank, err) : rc;
+}
+
 int clocksync_measure(struct comm *comm, unsigned rank, unsigned rounds, struct clock_offset *ret, int64_t deadline_ns,
 		      struct error *err)
 {
-	struct allowed allowed = { 0 };
-	struct clock_offset one;
 	unsigned done, since = 0, patient = CLOCKSYNC_PATIENT;
+	struct allowed allowed = { 0 };
 	int64_t begun_ns = 0;
-	struct ping ping;
-	int rc;
 
 	rounds = rounds ? rounds : CLOCKSYNC_ROUNDS;
 	for (done = 0; done < rounds && since < patient; done++) {
-		rc = comm_ping(comm, rank, &ping, deadline_ns, err);
+		const int rc = ask(comm, rank, &allowed, &begun_ns, deadline_ns, err);
+
 		if (rc < 0)
 			return rc;
-		if (clocksync_judge(&ping, &one) < 0)
-			return error_set(err, -EPROTO, "host '%s' stamps its answers to pings with impossible times",
-					 comm->names ? comm->names[rank] : comm->peer_name);
-		if (!done)
-			allowed = (struct allowed){ ping.t3 - ping.t4, ping.t2 - ping.t1, ping.t4 };
-		rc = done ? narrow(&allowed, &ping) : 1;
-		if (rc < 0)
-			return jumps(comm, rank, err);
 		since = rc ? 0 : since + 1;
-		begun_ns = done ? begun_ns : ping.t1;
-		patient = is_good(&allowed, ping.t4 - begun_ns) ? CLOCKSYNC_PATIENT : 5 * CLOCKSYNC_PATIENT;
+		patient = is_good(&allowed, allowed.at_ns - begun_ns) ? CLOCKSYNC_PATIENT : 5 * CLOCKSYNC_PATIENT;
 	}
 	*ret = (struct clock_offset){ .offset_ns = allowed.low + (allowed.high - allowed.low) / 2,
 				      .error_ns = (allowed.high - allowed.low + 1) / 2,

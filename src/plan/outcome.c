@@ -21,6 +21,13 @@ int outcome_init(struct outcome *ret, const struct request *request, const struc
 		       : error_set(err, -ENOMEM, "no memory for the results of %u hosts", plan->hosts);
 }
 
+void outcome_begin(struct outcome *outcome, enum outcome_phase phase, double seconds)
+{
+	outcome->phase[outcome->now] += seconds - outcome->phase_begun;
+	outcome->phase_begun = seconds;
+	outcome->now = phase;
+}
+
 void outcome_release(struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < outcome->parts; i++)

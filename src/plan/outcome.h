@@ -56,6 +56,8 @@ struct outcome {
 	struct error error; /* why, when status is RUN_FAILED or RUN_INTERRUPTED */
 	int64_t started_unix_ns;
 	double phase[OUTCOME_PHASES]; /* s, of all stages together */
+	enum outcome_phase now; /* since phase_begun */
+	double phase_begun;
 	double setup_seconds; /* from the start of mpirun to the start of the traffic */
 	bool measured; /* all parts of a stage are here, or of several */
 	uint64_t done; /* stages of which all is here */
@@ -81,6 +83,8 @@ static inline struct outcome_test *outcome_test(const struct outcome *outcome, u
 
 int outcome_init(struct outcome *ret, const struct request *request, const struct plan *plan, struct error *err);
 void outcome_release(struct outcome *outcome);
+/* Another phase begins, s after the first did, and the one before is over. */
+void outcome_begin(struct outcome *outcome, enum outcome_phase phase, double seconds);
 
 /* Takes over a rank's part of the stage that is not done; -EPROTO: it is not one. Clocks are what ends a stage. */
 int outcome_add(struct outcome *outcome, uint32_t rank, struct buf *part, struct error *err);
