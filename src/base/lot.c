@@ -15,10 +15,15 @@ void lot_init(struct lot *lot, uint64_t seed, uint64_t stream)
 	lot->state = mix(mix(seed) + stream);
 }
 
-double lot_uniform(struct lot *lot)
+uint64_t lot_draw(struct lot *lot)
 {
 	lot->state += 0x9e3779b97f4a7c15u;
-	return (double)((mix(lot->state) >> 11) + 1) * 0x1p-53;
+	return mix(lot->state);
+}
+
+double lot_uniform(struct lot *lot)
+{
+	return (double)((lot_draw(lot) >> 11) + 1) * 0x1p-53;
 }
 
 double lot_exponential(struct lot *lot)

@@ -10,6 +10,7 @@ struct lot {
 };
 
 void lot_init(struct lot *lot, uint64_t seed, uint64_t stream);
+uint64_t lot_draw(struct lot *lot);
 double lot_uniform(struct lot *lot); /* (draw / 2^11 + 1) / 2^53: 0 < u <= 1 */
 /* Exponential with mean 1: -ln of a uniform one. */
 double lot_exponential(struct lot *lot);

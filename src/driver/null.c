@@ -62,7 +62,7 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 		return error_set(err, -ENOMEM, "no memory for a null device");
 	}
 	port->delay = null_fixed(spec->null_latency_ns);
-	port->true_time = spec->metric == METRIC_LAT || spec_is_paced(spec);
+	port->true_time = spec->metric == METRIC_LAT || spec_is_paced(spec) || spec_bursts(spec);
 	if (rate_too_low(conf)) {
 		null_close(&port->base);
 		return error_set(err, -EINVAL,

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bursts;
 struct engine;
 struct openloop;
 struct mem_host;
@@ -111,6 +112,9 @@ struct flow {
 	bool sending; /* counted in control->sending */
 	atomic_ullong live_sent, live_received; /* so far, for the main thread */
 
+	uint32_t number,
+		peers; /* of the senders of a test, this one; queue pairs of so many peers, one after another */
+	struct bursts *bursts; /* what is under way of them (burst_line.c) */
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
 	struct validation *validation; /* NULL: payload is neither filled nor compared */
 	struct worker_result *result;
@@ -120,6 +124,7 @@ struct flow {
 struct engine {
 	enum metric metric;
 	bool paced; /* an open loop */
+	bool bursts;
 	/* Builds the rings and posts the first receives; before the barrier that precedes the traffic. */
 	int (*prepare)(struct flow *flow);
 	/* The phase, in the worker's thread: until the window is over and nothing is outstanding (active), until FLOW_FINISH (passive). */

@@ -1,5 +1,6 @@
 /* Opens and closes one worker's part of a test: port, buffers, endpoints, addresses. */
 #include "base/buf.h"
+#include "engine/burst.h"
 #include "engine/engine.h"
 #include "engine/openloop.h"
 #include "mem/mem.h"
@@ -245,6 +246,9 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .yield = flow->yield,
 				   .block = flow->block,
 				   .rx_depth = flow->rx_depth,
+				   .number = flow->number,
+				   .peers = flow->peers,
+				   .bursts = flow->bursts,
 				   .loop = flow->loop,
 				   .validation = flow->validation,
 				   .result = result };
@@ -291,6 +295,7 @@ void flow_close(struct flow *flow)
 			flow->drv->ep_close(flow->eps[i].ep);
 	}
 	openloop_free(flow);
+	burst_free(flow);
 	validate_close(flow);
 	free(flow->eps);
 	flow->eps = NULL;

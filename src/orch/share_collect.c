@@ -49,6 +49,8 @@ static void collect_worker(const struct share *share, const struct member *membe
 	ret->qps = member->qps;
 	ret->qp = NULL;
 	ret->qp_count = 0;
+	if (member->slot) /* bursts are the worker's, not one end's */
+		ret->bursts = NULL;
 	ret->both_ways = flow->spec->bidirectional;
 	if (share->group[member->group].members > 1)
 		cut(flow, first, member->qps, ret);

@@ -78,6 +78,8 @@ static int open_flow(struct many *many, struct group *group, uint32_t i, struct 
 	flow->topo = many->conf->topo;
 	flow->control = &share->control;
 	flow->index = i;
+	flow->number = group->endpoint;
+	flow->peers = group->members;
 	flow->core = group->cores.core[i];
 	flow->active = group->active;
 	flow->result = &group->result.worker[i];

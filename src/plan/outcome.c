@@ -34,6 +34,7 @@ void outcome_release(struct outcome *outcome)
 		buf_release(&outcome->part[i]);
 	for (uint64_t i = 0; outcome->stage && i < outcome->done; i++)
 		free(outcome->stage[i].clock);
+	outcome_drop_bursts(outcome);
 	free(outcome->part);
 	free(outcome->stage);
 	free(outcome->head);

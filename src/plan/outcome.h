@@ -3,6 +3,7 @@
 #define PLAN_OUTCOME_H
 
 #include "plan/plan.h"
+#include "spec/burst.h"
 #include "spec/part.h"
 
 struct outcome_end {
@@ -35,6 +36,9 @@ struct outcome_test {
 	struct connection lowest, highest;
 	uint64_t sent, received, lost; /* messages, of the connections whose receiver counts */
 	bool counted; /* there are such */
+	struct burst_sum *burst_sum; /* while results are looked at */
+	bool has_bursts;
+	struct burst_summary bursts;
 };
 
 /* What a run's time went into: until all ranks are there, and the steps of orch/many.h. */
@@ -97,6 +101,15 @@ int outcome_complete(struct outcome *outcome, struct error *err);
 
 /* The figures of all connections and what they come to: status, error, figure, test. */
 int outcome_judge(struct outcome *outcome, struct error *err);
+
+/*
+ * Bursts, which belong to a sender's workers: they tell of them with one of their connections. What a test's come to, once all its connections were
+ * looked at.
+ */
+int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsigned point, const struct result *result,
+		       struct error *err);
+void outcome_end_bursts(struct outcome *outcome, unsigned point, uint32_t number);
+void outcome_drop_bursts(struct outcome *outcome);
 
 /* One result: failed where no message completed, missed where a threshold is. */
 void outcome_judge_result(struct result *result);

@@ -128,6 +128,7 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 		add_figure(test, c, *figure);
 		add_loss(test, result);
 		add_windows(&outcome->stage[stage], result);
+		rc = outcome_add_bursts(outcome, c, point, result, err);
 		test->missed += result->status == RUN_THRESHOLD;
 		if (result->status == RUN_FAILED)
 			add_failure(outcome, c, point, &result->error);
@@ -180,6 +181,8 @@ int outcome_judge(struct outcome *outcome, struct error *err)
 		plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 		while (rc == 0 && plan_next(&cursor, &c))
 			rc = judge_one(outcome, &c, point, figure++, err);
+		for (uint32_t i = 0; rc == 0 && i < outcome->plan->tests; i++)
+			outcome_end_bursts(outcome, point, i);
 	}
 	conclude(outcome);
 	return rc;

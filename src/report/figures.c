@@ -3,6 +3,7 @@
 #include "report/page.h"
 
 #include "base/units.h"
+#include "report/bursts.h"
 #include "spec/result.h"
 
 #include <math.h>
@@ -190,6 +191,14 @@ static void load(const struct page *page, const struct result *result)
 		page_count(page, "Never posted", load.missed, "messages");
 }
 
+static void bursts(const struct page *page, const struct result *result)
+{
+	struct burst_summary summary;
+
+	if (result_bursts(result, &summary))
+		block_bursts(page, &result->request.spec, &summary);
+}
+
 void block_figures(const struct page *page, const struct result *result)
 {
 	if (result->request.spec.metric == METRIC_LAT) {
@@ -200,6 +209,7 @@ void block_figures(const struct page *page, const struct result *result)
 	}
 	bandwidth(page, result);
 	load(page, result);
+	bursts(page, result);
 	if (result_directions(result) > 1)
 		directions(page, result);
 	else if (result_rate(result).seconds > 0)

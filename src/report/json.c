@@ -1,6 +1,7 @@
 /* The result document: version, status, scenario, the connection with its figures and conditions, the aggregate. */
 #include "report/report.h"
 
+#include "report/bursts.h"
 #include "report/parts.h"
 #include "report/tree.h"
 #include "spec/option.h"
@@ -99,6 +100,13 @@ static json_t *results(const struct result *result)
 	return object;
 }
 
+static json_t *bursts(const struct result *result)
+{
+	struct burst_summary summary;
+
+	return part_bursts(&result->request.spec, result_bursts(result, &summary) ? &summary : NULL);
+}
+
 /* Whose counts make the figure. */
 static json_t *counted_by(const struct result *result)
 {
@@ -122,6 +130,7 @@ json_t *part_connection(const struct result *result, unsigned number)
 	tree_put(&object, "results", results(result));
 	tree_put(&object, "countedBy", counted_by(result));
 	tree_put(&object, "load", part_load(result));
+	tree_put(&object, "bursts", bursts(result));
 	tree_put(&object, "loss", part_loss(result));
 	tree_put(&object, "threshold", part_threshold(result));
 	tree_put(&object, "remarks", part_remarks(result));

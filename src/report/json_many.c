@@ -1,4 +1,5 @@
 /* The result document of a scenario: every connection, what each test came to, and the ranks with their clocks. */
+#include "report/bursts.h"
 #include "report/many.h"
 #include "report/parts.h"
 #include "report/predict.h"
@@ -115,6 +116,7 @@ static json_t *test(const struct outcome *outcome, unsigned point, uint32_t i)
 	tree_put(&object, "figures", ran ? figures(t, latency) : json_null());
 	tree_put(&object, "sent", t->counted ? tree_count(t->sent) : json_null());
 	tree_put(&object, "received", t->counted ? tree_count(t->received) : json_null());
+	tree_put(&object, "bursts", part_bursts(&planned->sweep.spec[point], t->has_bursts ? &t->bursts : NULL));
 	tree_put(&object, "lost", t->counted ? tree_count(t->lost) : json_null());
 	return object;
 }

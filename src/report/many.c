@@ -2,6 +2,7 @@
 #include "report/many.h"
 
 #include "base/units.h"
+#include "report/bursts.h"
 #include "report/page.h"
 #include "report/predict.h"
 
@@ -67,6 +68,8 @@ static void summary(const struct page *page, const struct outcome *outcome, unsi
 			 (unsigned long long)test->received);
 		page_text(page, "Lost", value, "messages", remark);
 	}
+	if (test->has_bursts)
+		block_bursts(page, &outcome->plan->test[i].sweep.spec[point], &test->bursts);
 	if (test->failed)
 		page_count(page, "Failed", test->failed, "connections");
 	if (test->missed)

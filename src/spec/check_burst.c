@@ -90,6 +90,8 @@ static int check_company(const struct request *request, struct error *err)
 		  "both directions have bursts of their own with --dual_unidir" },
 		{ spec_has_list(spec), ROW(spec.op), "a burst has one kind of message" },
 		{ spec->validate, ROW(spec.validate), "filling and comparing would move the instants" },
+		{ request->peer_shifting, ROW(peer_shifting), "rounds follow one another, bursts are of all at once" },
+		{ request->iteration_sync, ROW(iteration_sync), "bursts have instants and wait for nobody" },
 		{ spec->engine != ENGINE_CPU, ROW(spec.engine), "the processor keeps the instants" },
 	};
 
@@ -121,12 +123,4 @@ int request_check_burst_values(const struct request *request, struct error *err)
 				 naming_of(request, ROW(spec.burst_size)).text,
 				 naming_of(request, ROW(spec.tx_depth)).text);
 	return request_check_switch(request, err);
-}
-
-int request_check_burst_runs(const struct request *request, struct error *err)
-{
-	if (!spec_bursts(&request->spec) || request->planning)
-		return 0;
-	return error_set(err, -EINVAL, "%s is planned ('fabperf plan') but not run yet",
-			 naming_of(request, ROW(spec.burst_profile)).text);
 }

@@ -37,7 +37,6 @@ int request_check_burst(const struct request *request, struct error *err);
 int request_check_burst_values(const struct request *request, struct error *err);
 /* check_switch.c: what is said of a switch is whole and of one kind. 0 or -EINVAL. */
 int request_check_switch(const struct request *request, struct error *err);
-int request_check_burst_runs(const struct request *request, struct error *err);
 /* doca.c: what -r dv, --cc_group_hints and --engine need of the test. 0 or -EINVAL. */
 int request_check_doca(const struct request *request, struct error *err);
 /* check_rdma.c: RDMA options whose values exclude each other. 0 or -EINVAL. */

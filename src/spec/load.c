@@ -21,7 +21,7 @@ bool spec_bursts(const struct spec *spec)
 int64_t spec_burst_period_ns(const struct spec *spec)
 {
 	const double bits =
-		8 * (double)spec->size * (double)spec->burst_size * (double)spec->qps * (double)spec->workers;
+		8 * (double)spec->size * (double)spec->burst_size; /* of a queue pair: hosts differ in their number */
 
 	return spec->burst_pause_ns + (spec->link_rate ? (int64_t)(bits * 1e9 / (double)spec->link_rate) : 0);
 }

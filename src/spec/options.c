@@ -154,7 +154,7 @@ const struct option_row option_rows[] = {
 	  .help = "Messages of a burst per queue pair (storage, sync_burst), always exactly so many" },
 	{ .key = "burst_pause", .alias = "sync_pause_ms", .json = "burstPause", .type = OPTION_TIME, .bare = "ms", .flags = WIRE,
 	  FIELD(spec.burst_pause_ns), .min = 1e3, .max = 20 * S, .def = "2", .unit = "ms", .metavar = "MS", BW, .group = bursts,
-	  .help = "Of sync_burst, behind the time that a burst takes at --link_rate; a bare number: ms; or --sync_pause_ms" },
+	  .help = "Of sync_burst, behind what a queue pair's burst takes at --link_rate; a bare number: ms; or --sync_pause_ms" },
 	{ .key = "rate_limit", .json = "rateLimit", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.rate_limit), .min = 0,
 	  .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = bursts,
 	  .help = "Average payload of each queue pair of storage; a bare number: Gbit/s" },

@@ -75,6 +75,7 @@ void rank_result_release(struct rank_result *rank)
 	for (uint32_t i = 0; i < rank->workers; i++) {
 		free(rank->worker[i].qp);
 		free(rank->worker[i].hist);
+		free(rank->worker[i].bursts);
 	}
 	free(rank->worker);
 	free(rank->invalid);

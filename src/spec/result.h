@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct buf;
+struct burst_stats;
 struct cursor;
 struct hist;
 
@@ -109,6 +110,7 @@ struct worker_result {
 	uint32_t qp_count; /* entries of qp: qps, or 0 when they were not kept (rank_result_alloc_qps) */
 	struct qp_count *qp;
 
+	struct burst_stats *bursts; /* of a sender with --burst_profile, else NULL (burst.h) */
 	struct hist *hist; /* latency samples, ns, as measured (round trip or completion); NULL when none */
 	struct error error; /* code != 0: this worker failed */
 };

@@ -3,13 +3,14 @@
 
 #include "base/buf.h"
 #include "base/hist.h"
+#include "spec/burst.h"
 #include "spec/clean.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKER_MIN    363 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
+#define WORKER_MIN    364 /* bytes a packed worker takes at least: bounds what a short message can make us allocate */
 #define QP_BYTES      32
 #define INVALID_BYTES 26
 #define INSTANT_LIMIT (INT64_C(1) << 61)
@@ -195,6 +196,9 @@ static void pack_worker(const struct worker_result *worker, struct buf *to)
 	buf_put_u8(to, worker->hist != NULL);
 	if (worker->hist)
 		hist_pack(worker->hist, to);
+	buf_put_u8(to, worker->bursts != NULL);
+	if (worker->bursts)
+		burst_stats_pack(worker->bursts, to);
 }
 
 static int unpack_hist(struct worker_result *ret, struct cursor *from)
@@ -252,7 +256,10 @@ static int unpack_worker(struct worker_result *ret, struct cursor *from)
 	if (rc)
 		return rc;
 	unpack_error(&ret->error, from);
-	return unpack_hist(ret, from);
+	rc = unpack_hist(ret, from);
+	if (rc || !get_bool(from) || from->failed)
+		return rc;
+	return burst_stats_unpack(&ret->bursts, from);
 }
 
 void rank_result_pack(const struct rank_result *rank, struct buf *to)

@@ -324,9 +324,7 @@ static int resolve_client(struct request *request, const struct request_host *ho
 	rc = request_check_memory(request, err);
 	if (rc == 0)
 		rc = request_check_sync_transport(request, err);
-	if (rc == 0)
-		rc = request_check_values(request, err);
-	return rc ? rc : request_check_burst_runs(request, err);
+	return rc ? rc : request_check_values(request, err);
 }
 
 int request_resolve(struct request *request, const struct request_host *host, struct error *err)

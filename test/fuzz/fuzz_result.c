@@ -24,7 +24,7 @@ static void render(struct result *result)
 	free(json);
 }
 
-/* First byte: bandwidth or latency, validated or not; the rest: the packed result of one rank, which then stands for both. */
+/* First byte: bandwidth or latency, validated or not, in bursts or not; the rest: the packed result of one rank, which then stands for both. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct request request;
@@ -36,6 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	request_init(&request);
 	request.spec.metric = data[0] & 1;
 	request.spec.validate = data[0] & 2;
+	request.spec.burst_profile = data[0] >> 2 & 3;
+	request.spec.burst_size = 1;
 	request.spec.size = 64;
 	request.spec.transport = TRANSPORT_RC;
 	request.spec.verb = VERB_SEND;

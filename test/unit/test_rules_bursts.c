@@ -44,7 +44,6 @@ static void defaults_follow(void **state)
 
 		if (parse_line(taken[i].words, &request, &err))
 			fail_msg("fabperf %s: %s", taken[i].words, err.text);
-		request.planning = true;
 		if (request_resolve(&request, &rdma, &err))
 			fail_msg("fabperf %s: %s", taken[i].words, err.text);
 		snprintf(text, sizeof(text), "%s", taken[i].expected);
@@ -90,8 +89,6 @@ static const struct {
 	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 -m lat", &bare,
 	  "--burst_profile has no effect with -m lat" },
 	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --seed 3", &bare, "--seed has no effect" },
-	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8", &bare,
-	  "--burst_profile sync_burst is planned ('fabperf plan') but not run yet" },
 };
 
 static void bad_combinations_get_their_sentence(void **state)

@@ -1,0 +1,64 @@
+/* Puts the bursts of all senders of a test together, in rank 0's clock. */
+#include "plan/outcome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsigned point, const struct result *result,
+		       struct error *err)
+{
+	struct outcome_test *test = outcome_test(outcome, point, c->test);
+	const struct outcome_stage *stage = &outcome->stage[plan_stage_of(outcome->plan, c, point)];
+	const struct rank_result *sender = result_sender(result);
+	const uint32_t rank = outcome->plan->endpoint[c->from].host;
+
+	if (!sender || !spec_bursts(&result->request.spec))
+		return 0;
+	if (!test->burst_sum)
+		test->burst_sum = burst_sum_new(&outcome->plan->test[c->test].sweep.spec[point]);
+	if (!test->burst_sum || burst_sum_add(test->burst_sum, sender, rank ? &stage->clock[rank] : NULL) < 0)
+		return error_set(err, -ENOMEM, "no memory for the bursts of all senders");
+	return 0;
+}
+
+/* Connections that the busiest endpoint has in one direction. */
+static uint32_t busiest(const struct plan *plan, uint32_t test)
+{
+	uint32_t *count = calloc(plan->endpoints, 2 * sizeof(*count)), most = 0;
+	struct plan_cursor cursor;
+	struct connection c;
+
+	plan_begin(&cursor, plan, PLAN_ALL_HOSTS);
+	while (count && plan_next(&cursor, &c)) {
+		uint32_t *const from = &count[2 * c.from], *const to = &count[2 * c.to + 1];
+
+		if (c.test != test)
+			continue;
+		most = ++*from > most ? *from : most;
+		most = ++*to > most ? *to : most;
+	}
+	free(count);
+	return most;
+}
+
+void outcome_end_bursts(struct outcome *outcome, unsigned point, uint32_t number)
+{
+	struct outcome_test *test = outcome_test(outcome, point, number);
+	const struct spec *spec = &outcome->plan->test[number].sweep.spec[point];
+
+	if (!test->burst_sum)
+		return;
+	burst_sum_end(test->burst_sum, (double)busiest(outcome->plan, number) * (double)(spec->qps * spec->workers),
+		      &test->bursts);
+	test->has_bursts = test->bursts.senders > 0;
+	burst_sum_free(test->burst_sum);
+	test->burst_sum = NULL;
+}
+
+void outcome_drop_bursts(struct outcome *outcome)
+{
+	const uint32_t tests = outcome->test ? plan_points(outcome->plan) * outcome->plan->tests : 0;
+
+	for (uint32_t i = 0; i < tests; i++)
+		burst_sum_free(outcome->test[i].burst_sum);
+}

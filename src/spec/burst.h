@@ -1,0 +1,90 @@
+/* What a sender keeps of its bursts, and what the bursts of all senders come to: skew, overlap, lengths, skipped slots. */
+#ifndef SPEC_BURST_H
+#define SPEC_BURST_H
+
+#include "base/hist.h"
+#include "spec/spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct cursor;
+struct part_clock;
+struct rank_result;
+struct result;
+
+#define BURST_KEPT    4096 /* a worker's last bursts, one by one */
+#define BURST_LATE_NS 10000 /* a first message that much behind its instant makes the burst a late one */
+
+/* One burst. Instants are ns of the sender's clock. */
+struct burst_record {
+	uint64_t number; /* of its slot, counted from the start of the traffic */
+	int64_t due_ns;
+	int64_t begun_ns, rung_ns; /* before the first post, and when that had returned: the doorbell rang in between */
+	int64_t posted_ns; /* the last post had returned */
+	int64_t done_ns; /* its last completion was taken; 0: never seen */
+	uint32_t qp; /* storage: whose; else 0 */
+	uint32_t messages;
+};
+
+/* Of one worker, over the slots that were due in the window. With storage each queue pair has slots of its own. */
+struct burst_stats {
+	uint64_t slots;
+	uint64_t bursts; /* slots that had one; the others: */
+	uint64_t skipped; /* passed while the worker was away, */
+	uint64_t full; /* had no room, as earlier bursts were not done */
+	uint64_t late; /* bursts whose first message was late */
+	uint64_t messages;
+	uint64_t flows; /* with storage: queue pairs of which two bursts or more were seen, */
+	double rate; /* and the sum of their rates from first to last burst, messages per second */
+	struct hist lateness; /* ns from the instant to rung */
+	struct hist length; /* ns from rung to done */
+	struct hist gap; /* ns from rung to the next one's, no slot between them */
+	uint64_t kept; /* records ever; the last BURST_KEPT are there, number i at i % BURST_KEPT */
+	struct burst_record record[BURST_KEPT];
+};
+
+struct burst_stats *burst_stats_new(void); /* NULL: no memory */
+/* Takes a burst that is over. */
+void burst_keep(struct burst_stats *stats, const struct burst_record *record);
+void burst_stats_pack(const struct burst_stats *stats, struct buf *to);
+int burst_stats_unpack(struct burst_stats **ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
+
+/* us; NAN where nothing was seen. */
+struct burst_spread {
+	uint64_t count;
+	double p1, p50, p95, p99, max;
+};
+
+struct burst_summary {
+	uint32_t senders; /* workers that had bursts */
+	uint64_t slots, bursts, skipped, full, late, messages;
+	struct burst_spread lateness, length, gap;
+	double period_us; /* sync_burst */
+	double burst_gbps; /* of a sender while its burst lasts: median; NAN */
+	double flow_gbps; /* storage: mean of the queue pairs' average rates; NAN */
+	/* training, sync_burst: bursts of which all senders' slots are known */
+	uint64_t compared, complete, valid; /* so many; all senders had it; and none was late */
+	uint64_t first_compared; /* number of the first of them */
+	struct burst_spread skew; /* of the senders' first doorbells, of complete ones */
+	double clock_us; /* bound of the skew's error: the two largest of senders' clocks together */
+	double clock_u95_us; /* it is less in 95 of 100 cases */
+	uint32_t half; /* at least so many senders, */
+	struct burst_spread overlap_all, overlap_half; /* at once, from first doorbell to last completion */
+	struct burst_spread completion; /* from the first sender's doorbell to the last one's last completion */
+	double ideal_us, slowdown; /* what the busiest link needs for it, and the median's multiple; NAN */
+};
+
+/* Sums up senders, one after another; what they kept is copied. */
+struct burst_sum;
+struct burst_sum *burst_sum_new(const struct spec *spec); /* NULL: no memory */
+/* clock: the rank's, where it is known better than by the offset in its result; or NULL. -ENOMEM. */
+int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank, const struct part_clock *clock);
+/* Of one test between two hosts; false: it has no bursts, or there is no memory. */
+bool result_bursts(const struct result *result, struct burst_summary *ret);
+/* share: messages that the busiest link carries in a burst of all, in parts of what one queue pair sends. */
+void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *ret);
+void burst_sum_free(struct burst_sum *sum);
+
+#endif

@@ -1,0 +1,139 @@
+/* A worker's bursts: made, kept one by one as far as there is room, and their wire form. */
+#include "spec/burst.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORD_BYTES  56
+#define INSTANT_LIMIT (INT64_C(1) << 60)
+#define BURST_LIMIT   (INT64_C(1) << 50) /* ns that a burst may last */
+
+struct burst_stats *burst_stats_new(void)
+{
+	struct burst_stats *stats = calloc(1, sizeof(*stats));
+
+	if (!stats)
+		return NULL;
+	hist_init(&stats->lateness);
+	hist_init(&stats->length);
+	hist_init(&stats->gap);
+	return stats;
+}
+
+static void record_positive(struct hist *hist, int64_t ns)
+{
+	hist_record(hist, ns > 0 ? (uint64_t)ns : 0);
+}
+
+void burst_keep(struct burst_stats *stats, const struct burst_record *record)
+{
+	stats->bursts++;
+	stats->messages += record->messages;
+	stats->late += record->rung_ns - record->due_ns > BURST_LATE_NS;
+	record_positive(&stats->lateness, record->rung_ns - record->due_ns);
+	if (record->done_ns)
+		record_positive(&stats->length, record->done_ns - record->rung_ns);
+	stats->record[stats->kept++ % BURST_KEPT] = *record;
+}
+
+static uint64_t first_kept(const struct burst_stats *stats)
+{
+	return stats->kept > BURST_KEPT ? stats->kept - BURST_KEPT : 0;
+}
+
+void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
+{
+	const uint64_t counts[] = { stats->slots, stats->bursts,   stats->skipped, stats->full,
+				    stats->late,  stats->messages, stats->flows,   stats->kept };
+	uint64_t rate;
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		buf_put_u64(to, counts[i]);
+	memcpy(&rate, &stats->rate, sizeof(rate));
+	buf_put_u64(to, rate);
+	hist_pack(&stats->lateness, to);
+	hist_pack(&stats->length, to);
+	hist_pack(&stats->gap, to);
+	for (uint64_t i = first_kept(stats); i < stats->kept; i++) {
+		const struct burst_record *record = &stats->record[i % BURST_KEPT];
+
+		buf_put_u64(to, record->number);
+		buf_put_u64(to, (uint64_t)record->due_ns);
+		buf_put_u64(to, (uint64_t)record->begun_ns);
+		buf_put_u64(to, (uint64_t)record->rung_ns);
+		buf_put_u64(to, (uint64_t)record->posted_ns);
+		buf_put_u64(to, (uint64_t)record->done_ns);
+		buf_put_u32(to, record->qp);
+		buf_put_u32(to, record->messages);
+	}
+}
+
+static int64_t get_instant(struct cursor *from)
+{
+	const int64_t ns = (int64_t)cursor_u64(from);
+
+	if (ns <= -INSTANT_LIMIT || ns >= INSTANT_LIMIT)
+		from->failed = -EPROTO;
+	return ns;
+}
+
+/* Instants of one burst. */
+static bool follows(int64_t before, int64_t after)
+{
+	return after >= before && after - before < BURST_LIMIT;
+}
+
+static void get_record(struct burst_record *ret, struct cursor *from)
+{
+	ret->number = cursor_u64(from);
+	ret->due_ns = get_instant(from);
+	ret->begun_ns = get_instant(from);
+	ret->rung_ns = get_instant(from);
+	ret->posted_ns = get_instant(from);
+	ret->done_ns = get_instant(from);
+	ret->qp = cursor_u32(from);
+	ret->messages = cursor_u32(from);
+	if (!follows(ret->due_ns, ret->begun_ns) || !follows(ret->begun_ns, ret->rung_ns) ||
+	    !follows(ret->rung_ns, ret->posted_ns) || (ret->done_ns && !follows(ret->rung_ns, ret->done_ns)))
+		from->failed = -EPROTO;
+}
+
+/* Of the records only those that travel: they are those that would still be there. */
+static int get_stats(struct burst_stats *ret, struct cursor *from)
+{
+	uint64_t *const counts[] = { &ret->slots, &ret->bursts,   &ret->skipped, &ret->full,
+				     &ret->late,  &ret->messages, &ret->flows,   &ret->kept };
+	uint64_t rate;
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		*counts[i] = cursor_u64(from);
+	rate = cursor_u64(from);
+	memcpy(&ret->rate, &rate, sizeof(rate));
+	if (!(ret->rate >= 0 && ret->rate < 1e18))
+		return -EPROTO;
+	if (hist_unpack(&ret->lateness, from) || hist_unpack(&ret->length, from) || hist_unpack(&ret->gap, from))
+		return -EPROTO;
+	if (from->failed || (ret->kept - first_kept(ret)) > from->left / RECORD_BYTES)
+		return -EPROTO;
+	for (uint64_t i = first_kept(ret); i < ret->kept; i++)
+		get_record(&ret->record[i % BURST_KEPT], from);
+	return from->failed;
+}
+
+int burst_stats_unpack(struct burst_stats **ret, struct cursor *from)
+{
+	struct burst_stats *stats = burst_stats_new();
+	int rc;
+
+	if (!stats)
+		return -ENOMEM;
+	rc = get_stats(stats, from);
+	if (rc)
+		free(stats);
+	else
+		*ret = stats;
+	return rc;
+}

@@ -1,0 +1,90 @@
+"""Bursts: exact counts at the receiver for each profile and driver, and what all senders of a scenario did together."""
+import shutil
+
+import pytest
+
+from e2e.result_schema import check
+
+DRIVERS = {
+    'null': ('-r', 'null', '-v', 'send', '--null_rate', '10G'),
+    'tcp': ('-c', 'TCP', '-s', '4K'),
+    'udp': ('-c', 'UDP'),
+    'ofi': ('-r', 'ofi', '-d', 'tcp', '-v', 'send', '-s', '4K'),
+}
+PROFILES = {
+    'sync_burst': ('--burst_size', '12', '--burst_pause', '2'),
+    'storage': ('--burst_size', '12', '--rate_limit', '50M'),
+}
+
+
+def holds_together(bursts, size, queues=1):
+    """What must be true of any run, however busy the machine is."""
+    assert bursts['slots'] == bursts['bursts'] + bursts['skippedSlots'] + bursts['fullSlots']
+    assert bursts['messages'] == bursts['bursts'] * size * queues
+    assert bursts['lateBursts'] <= bursts['bursts'] == bursts['lateness']['samples'] == bursts['length']['samples']
+
+
+@pytest.mark.parametrize('driver, profile', [('null', 'sync_burst'), ('tcp', 'storage'), ('udp', 'sync_burst'),
+                                             ('udp', 'storage'), ('ofi', 'sync_burst')])
+def test_messages_are_exact(measure, driver, profile):
+    """By count: of 50 slots each that was filled has its 12 messages on both queue pairs, counted at the receiver."""
+    result = measure(*DRIVERS[driver], '--burst_profile', profile, *PROFILES[profile], '--burst_count', '50', '-q', '2',
+                     '-w', '0')['connections'][0]
+    bursts, loss = result['bursts'], result['loss']
+    queues = 1 if profile == 'storage' else 2
+    holds_together(bursts, 12, queues)
+    assert bursts['slots'] == 50 * (2 if profile == 'storage' else 1)
+    assert loss['sent'] == bursts['messages'] == loss['received'] + loss['lost']
+    assert driver == 'udp' or loss['lost'] == 0
+    assert bursts['profile'] == profile and bursts['together'] is None
+    assert (bursts['askedFlowGbSec'] == 0.05) == (profile == 'storage')
+
+
+def test_training_by_time(measure):
+    """On and off over a window: what arrived is what was sent, and the pauses are those asked for."""
+    result = measure('-c', 'TCP', '-s', '4K', '--burst_profile', 'training', '--burst_ms', '2', '--pause_min', '10',
+                     '--pause_max', '20', '--seed', '5', '-D', '0.6', '-w', '0.1')['connections'][0]
+    bursts, loss = result['bursts'], result['loss']
+    assert bursts['slots'] == bursts['bursts'] + bursts['skippedSlots'] + bursts['fullSlots']
+    assert 25 <= bursts['slots'] <= 52  # 600 ms in steps of 12 to 22 ms
+    assert loss['sent'] == loss['received'] and bursts['messages'] <= loss['sent']
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
+def test_incast(run):
+    """Three senders over UDP: each burst of all is compared, and the skew stands beside the error of the clocks."""
+    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-4]', '-c', 'UDP', '--burst_profile', 'sync_burst',
+                 '--burst_size', '20', '--sync_pause_ms', '4', '--burst_count', '60', '-w', '0', '--link_rate', '10',
+                 '--print_json_results', timeout=90)
+    assert result.rc == 0, result
+    document = check(result.stdout)
+    test = document['aggregatedResults']['perTest'][0]
+    bursts, together = test['bursts'], test['bursts']['together']
+    holds_together(bursts, 20)
+    assert bursts['senders'] == 3 and bursts['slots'] == 180
+    assert test['sent'] == bursts['messages'] == test['received'] + test['lost']
+    assert together['completeBursts'] <= together['comparedBursts'] <= 60
+    assert together['validBursts'] <= together['completeBursts']
+    assert together['clockErrorUsec'] > 0 and together['halfSenders'] == 2
+    assert bursts['idealUsec'] == pytest.approx(3 * 20 * 1024 * 8 / 1e4)
+    if together['startSkew']:
+        assert together['startSkew']['samples'] == together['completeBursts']
+        assert together['overlapAll']['maxUsec'] <= together['overlapHalf']['maxUsec']
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
+def test_all_to_all_shares_its_worker(run):
+    """A worker sends to all its peers: one burst has the messages of all of them, and each connection its own count."""
+    result = run('--traffic_pattern', 'all2all', '-n', 'localhost%[1-3]', '-c', 'TCP', '-s', '1K', '--burst_profile',
+                 'sync_burst', '--burst_size', '10', '--burst_pause', '4', '--burst_count', '40', '-w', '0',
+                 '--print_json_results', timeout=90)
+    assert result.rc == 0, result
+    document = check(result.stdout)
+    bursts = document['aggregatedResults']['perTest'][0]['bursts']
+    holds_together(bursts, 10, 2)
+    assert bursts['senders'] == 3 and bursts['slots'] == 120
+    sent = [c['loss']['sent'] for c in document['connections']]
+    assert len(sent) == 6 and sum(sent) == bursts['messages']
+    assert all(c['loss']['received'] == c['loss']['sent'] for c in document['connections'])
