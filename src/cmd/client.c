@@ -6,6 +6,7 @@
 #include "orch/comm.h"
 #include "orch/launch.h"
 #include "orch/orch.h"
+#include "report/burst_log.h"
 #include "report/report.h"
 #include "spec/sweep.h"
 
@@ -228,6 +229,13 @@ static int write_json(const struct results *results, struct error *err)
 	return rc;
 }
 
+static int write_bursts(const struct results *results, struct error *err)
+{
+	const char *path = results->request.burst_log;
+
+	return path[0] && results->result[0].measured ? report_json_write(burst_log_results(results), path, err) : 0;
+}
+
 int cmd_status(enum run_status status)
 {
 	switch (status) {
@@ -285,7 +293,7 @@ static int report(struct client *client, int rc, struct error *err)
 	if (rc < 0)
 		complain(results);
 	status = cmd_finish(cmd_status(results->status));
-	if (write_json(results, &trouble) < 0)
+	if (write_json(results, &trouble) < 0 || write_bursts(results, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;
 }

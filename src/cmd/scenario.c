@@ -281,26 +281,6 @@ static int carry_out(struct starter *s, struct error *err)
 	return rc;
 }
 
-static int write_json(struct starter *s, struct error *err)
-{
-	const struct request *request = s->request;
-	struct outcome *outcome = &s->outcome;
-	char path[SPEC_TEXT + 64];
-	int rc = 0;
-
-	if (request->print_json)
-		rc = report_json_write(report_many_json(outcome, &outcome->scratch), "-", err);
-	if (rc < 0 || !request->json)
-		return rc;
-	snprintf(path, sizeof(path), "%s", request->json_path);
-	if (!path[0])
-		report_json_default_path(outcome->started_unix_ns, path, sizeof(path));
-	rc = report_json_write(report_many_json(outcome, &outcome->scratch), path, err);
-	if (rc == 0 && strcmp(path, "-") != 0)
-		fprintf(stderr, "fabperf: the result is in %s\n", path);
-	return rc;
-}
-
 static int report(struct starter *s, int rc, struct error *err)
 {
 	struct outcome *outcome = &s->outcome;
@@ -318,7 +298,7 @@ static int report(struct starter *s, int rc, struct error *err)
 	if (outcome->status == RUN_FAILED || rc < 0)
 		cmd_complain(&outcome->error);
 	status = cmd_finish(cmd_status(outcome->status));
-	if (write_json(s, &trouble) < 0)
+	if (scenario_write(s->request, outcome, &trouble) < 0)
 		status = cmd_complain(&trouble);
 	return status;
 }

@@ -27,6 +27,7 @@ struct port_conf {
 	unsigned test_count;
 	const struct clock *clock;
 	unsigned worker, workers; /* this port's worker and how many there are on this side */
+	bool first; /* of all workers that send in the test: null may hold it up */
 	bool active; /* this side sends (requests); of a test of both directions: the one that connects */
 	const struct sockaddr_storage *local,
 		*remote; /* ends of the control connection: where the peer can be reached */

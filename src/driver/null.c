@@ -105,6 +105,9 @@ static void null_facts(const struct port *base, struct facts *ret)
 	facts_add(ret, "nullRate", "Programmed rate, bit/s", "%s",
 		  spec->null_rate ? units_format_rate(spec->null_rate, text) : "without limit");
 	facts_add(ret, "nullJitter", "Programmed jitter", "%s", units_format_time(spec->null_jitter_ns, text));
+	if (spec->null_delay_ns && port->conf.first)
+		facts_add(ret, "nullDelay", "Programmed delay", "%s each %llu posts",
+			  units_format_time(spec->null_delay_ns, text), (unsigned long long)spec->null_delay_every);
 	facts_add(ret, "nullLoss", "Programmed loss", "%g", spec->null_loss);
 }
 
@@ -184,6 +187,8 @@ static int null_prepare(struct ep *base, const struct work *work, struct error *
 	port->jitter = (double)null_fixed(spec->null_jitter_ns);
 	lot_init(&port->lot, spec->seed, 2 * (uint64_t)port->conf.worker + 1);
 	port->instant = !port->delay && !port->step && !spec->null_jitter_ns;
+	port->posts = 0;
+	port->delays = port->conf.first && spec->null_delay_ns > 0;
 	ep->next = ep->told = ep->due = 0;
 	memset(&ep->seq, 0, sizeof(ep->seq));
 	return 0;

@@ -70,6 +70,7 @@ struct null_port {
 	int64_t epoch_ns; /* when it was opened: the device's instants count from here */
 	bool instant; /* no rate and no latency: a message completes as soon as it is posted */
 	bool true_time; /* posts happen when they do: one message is under way at a time, or a schedule says when */
+	bool delays; /* this one is held up in some of its posts */
 	bool echo; /* latency of a ping-pong: each message is answered by the device */
 	bool counts; /* the receiving side is told what was sent, and counts */
 	bool tells, told_of; /* counts: this side sends, and receives */
@@ -78,6 +79,7 @@ struct null_port {
 	double jitter; /* fixed point: mean of the exponential time that a message takes longer on the link */
 	struct lot lot; /* of the jitter */
 	uint64_t link_free; /* fixed point: when the last accepted message has left */
+	uint64_t posts; /* since it was prepared, where some are held up */
 	uint64_t back_free; /* the same of the answers' way back */
 	uint64_t now; /* fixed point: the device's idea of now, see post_timed */
 	unsigned phase; /* that the last post belonged to, see post_timed */

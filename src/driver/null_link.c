@@ -95,12 +95,26 @@ static int post_timed(struct null_port *port, struct null_ep *ep, unsigned n)
 	return (int)n;
 }
 
+/* A sender that is held up now and then: what it does to others, and whether the report shows it. */
+static void hold_up(struct null_port *port)
+{
+	const struct spec *spec = port->conf.spec;
+	const int64_t until = clock_now(port->conf.clock) + spec->null_delay_ns;
+
+	if (port->posts++ % spec->null_delay_every)
+		return;
+	while (clock_now(port->conf.clock) < until)
+		;
+}
+
 int null_post(struct ep *base, unsigned n, unsigned flags)
 {
 	struct null_ep *ep = (struct null_ep *)base;
 	struct null_port *port = null_port(base);
 
 	(void)flags;
+	if (__builtin_expect(port->delays, 0))
+		hold_up(port);
 	if (port->open && port->open->ep == ep) {
 		ep->next += n;
 		port->open->count += n;

@@ -54,6 +54,7 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 				  .clock = run->conf->clock,
 				  .worker = i,
 				  .workers = run->workers,
+				  .first = run->active && i == 0,
 				  .active = run->active,
 				  .local = &run->comm->local,
 				  .remote = &run->comm->remote,

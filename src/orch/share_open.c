@@ -53,6 +53,19 @@ static int alloc_result(struct group *group, struct error *err)
 	return 0;
 }
 
+/* Whether a group is that of the test's first sender. */
+static bool sends_first(const struct share *share, const struct group *group)
+{
+	struct plan_cursor cursor;
+	struct connection c;
+
+	plan_begin(&cursor, share->plan, PLAN_ALL_HOSTS);
+	while (group->active && plan_next(&cursor, &c))
+		if (c.test == group->test)
+			return c.from == group->endpoint;
+	return false;
+}
+
 static int open_flow(struct many *many, struct group *group, uint32_t i, struct error *err)
 {
 	struct share *share = &many->share;
@@ -65,6 +78,7 @@ static int open_flow(struct many *many, struct group *group, uint32_t i, struct 
 					.clock = many->conf->clock,
 					.worker = i,
 					.workers = group->workers,
+					.first = i == 0 && group->spec.null_delay_ns && sends_first(share, group),
 					.active = group->active,
 					.local = &many->here[share->rank].address,
 					.remote = &many->here[share->member[group->first].peer].address,

@@ -51,6 +51,15 @@ void burst_keep(struct burst_stats *stats, const struct burst_record *record);
 void burst_stats_pack(const struct burst_stats *stats, struct buf *to);
 int burst_stats_unpack(struct burst_stats **ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
 
+/* The oldest record that is there. */
+static inline uint64_t burst_first_kept(const struct burst_stats *stats)
+{
+	return stats->kept > BURST_KEPT ? stats->kept - BURST_KEPT : 0;
+}
+
+/* Its instants in rank 0's clock. clock: the rank's, where it is known better than by the offset in its result; or NULL. */
+void burst_in_root(struct burst_record *record, const struct rank_result *rank, const struct part_clock *clock);
+
 /* us; NAN where nothing was seen. */
 struct burst_spread {
 	uint64_t count;
@@ -79,7 +88,7 @@ struct burst_summary {
 /* Sums up senders, one after another; what they kept is copied. */
 struct burst_sum;
 struct burst_sum *burst_sum_new(const struct spec *spec); /* NULL: no memory */
-/* clock: the rank's, where it is known better than by the offset in its result; or NULL. -ENOMEM. */
+/* -ENOMEM; clock as above. */
 int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank, const struct part_clock *clock);
 /* Of one test between two hosts; false: it has no bursts, or there is no memory. */
 bool result_bursts(const struct result *result, struct burst_summary *ret);

@@ -39,11 +39,6 @@ void burst_keep(struct burst_stats *stats, const struct burst_record *record)
 	stats->record[stats->kept++ % BURST_KEPT] = *record;
 }
 
-static uint64_t first_kept(const struct burst_stats *stats)
-{
-	return stats->kept > BURST_KEPT ? stats->kept - BURST_KEPT : 0;
-}
-
 void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 {
 	const uint64_t counts[] = { stats->slots, stats->bursts,   stats->skipped, stats->full,
@@ -57,7 +52,7 @@ void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 	hist_pack(&stats->lateness, to);
 	hist_pack(&stats->length, to);
 	hist_pack(&stats->gap, to);
-	for (uint64_t i = first_kept(stats); i < stats->kept; i++) {
+	for (uint64_t i = burst_first_kept(stats); i < stats->kept; i++) {
 		const struct burst_record *record = &stats->record[i % BURST_KEPT];
 
 		buf_put_u64(to, record->number);
@@ -116,9 +111,9 @@ static int get_stats(struct burst_stats *ret, struct cursor *from)
 		return -EPROTO;
 	if (hist_unpack(&ret->lateness, from) || hist_unpack(&ret->length, from) || hist_unpack(&ret->gap, from))
 		return -EPROTO;
-	if (from->failed || (ret->kept - first_kept(ret)) > from->left / RECORD_BYTES)
+	if (from->failed || (ret->kept - burst_first_kept(ret)) > from->left / RECORD_BYTES)
 		return -EPROTO;
-	for (uint64_t i = first_kept(ret); i < ret->kept; i++)
+	for (uint64_t i = burst_first_kept(ret); i < ret->kept; i++)
 		get_record(&ret->record[i % BURST_KEPT], from);
 	return from->failed;
 }

@@ -69,9 +69,10 @@ static void merge(struct burst_sum *sum, const struct burst_stats *stats)
 	hist_merge(&all->gap, &stats->gap);
 }
 
-/* An own instant 0 stands for none. */
-static void shift(struct burst_record *record, int64_t offset_ns)
+void burst_in_root(struct burst_record *record, const struct rank_result *rank, const struct part_clock *clock)
 {
+	const int64_t offset_ns = clock ? part_clock_at(clock, record->rung_ns) : rank->clock_offset_ns;
+
 	record->due_ns -= offset_ns;
 	record->begun_ns -= offset_ns;
 	record->rung_ns -= offset_ns;
@@ -82,7 +83,7 @@ static void shift(struct burst_record *record, int64_t offset_ns)
 static int keep(struct burst_sum *sum, const struct burst_stats *stats, const struct rank_result *rank,
 		const struct part_clock *clock)
 {
-	const uint64_t first = stats->kept > BURST_KEPT ? stats->kept - BURST_KEPT : 0, count = stats->kept - first;
+	const uint64_t first = burst_first_kept(stats), count = stats->kept - first;
 	struct sender *more = realloc(sum->sender, (sum->senders + 1) * sizeof(*more)), *sender;
 
 	if (!more)
@@ -97,7 +98,7 @@ static int keep(struct burst_sum *sum, const struct burst_stats *stats, const st
 		struct burst_record *record = &sender->record[i];
 
 		*record = stats->record[(first + i) % BURST_KEPT];
-		shift(record, clock ? part_clock_at(clock, record->rung_ns) : rank->clock_offset_ns);
+		burst_in_root(record, rank, clock);
 	}
 	sum->senders++;
 	return 0;

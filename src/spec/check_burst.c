@@ -31,6 +31,7 @@ static const struct {
 	{ offsetof(struct request, spec.ecn_pmax), ALL_PROFILES },
 	{ offsetof(struct request, spec.pfc_xoff), ALL_PROFILES },
 	{ offsetof(struct request, spec.cable), ALL_PROFILES },
+	{ offsetof(struct request, burst_log), ALL_PROFILES },
 };
 
 int request_check_burst(const struct request *request, struct error *err)

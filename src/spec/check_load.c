@@ -18,6 +18,10 @@ int request_check_load(const struct request *request, struct error *err)
 	if (option_given(request, arrivals) && !spec_is_paced(spec))
 		return error_set(err, -EINVAL, "%s has no effect without %s: there is no schedule",
 				 name_of(request, arrivals).text, name_of(request, ROW(spec.load)).text);
+	if (option_given(request, ROW(spec.null_delay_every)) && !spec->null_delay_ns)
+		return error_set(err, -EINVAL, "%s has no effect without %s: no post is held up",
+				 name_of(request, ROW(spec.null_delay_every)).text,
+				 name_of(request, ROW(spec.null_delay_ns)).text);
 	if (option_given(request, depth) && spec->metric == METRIC_LAT && !spec_is_paced(spec))
 		return error_set(err, -EINVAL,
 				 "%s has no effect with %s without %s: one message is under way at a time",

@@ -160,6 +160,8 @@ struct spec {
 	int64_t null_latency_ns; /* -r null: from post to completion, one way */
 	uint64_t null_rate; /* -r null: bit/s of the whole link, shared by all workers; 0 = infinite */
 	int64_t null_jitter_ns; /* -r null: mean of an exponential time that a message takes longer on the link */
+	int64_t null_delay_ns; /* -r null: the first sender is held up that long in every */
+	uint64_t null_delay_every; /* so many-th of its posts */
 	double null_loss; /* -r null: probability 0 ... 1 that a message is lost */
 	uint64_t seed;
 
@@ -213,6 +215,7 @@ struct request {
 	bool json; /* write the result as JSON */
 	char json_path[SPEC_TEXT]; /* empty = a default name with the time */
 	bool print_json;
+	char burst_log[SPEC_TEXT]; /* file for each burst; empty = none */
 	bool non_interactive;
 	bool help, version;
 };

@@ -1,4 +1,5 @@
 """Bursts: exact counts at the receiver for each profile and driver, and what all senders of a scenario did together."""
+import csv
 import shutil
 
 import pytest
@@ -88,3 +89,21 @@ def test_all_to_all_shares_its_worker(run):
     sent = [c['loss']['sent'] for c in document['connections']]
     assert len(sent) == 6 and sum(sent) == bursts['messages']
     assert all(c['loss']['received'] == c['loss']['sent'] for c in document['connections'])
+
+
+def test_a_held_up_sender_shows(run, free_port, tmp_path):
+    """One of four workers is held up by 5 ms in each tenth burst: the log has that worker late there."""
+    log = tmp_path / 'bursts.csv'
+    result = run('-n', 'localhost', '--port', free_port(), '-r', 'null', '-N', '4', '--burst_profile', 'sync_burst',
+                 '--burst_size', '8', '--burst_pause', '8', '--burst_count', '60', '-w', '0', '--null_delay', '5ms',
+                 '--null_delay_every', '10', '--burst_log', log, '--print_json_results')
+    assert result.rc == 0, result
+    bursts = check(result.stdout)['connections'][0]['bursts']
+    rows = list(csv.DictReader(log.open()))
+    assert len(rows) == bursts['bursts'] and bursts['senders'] == 4
+    first = [row for row in rows if row['worker'] == '0']
+    held = [row for i, row in enumerate(first) if i % 10 == 0]  # each tenth of its posts
+    assert all(int(row['doorbell_ns']) - int(row['planned_ns']) > 5_000_000 for row in held)
+    assert all(row['messages'] == '8' for row in rows)
+    assert all(int(row['planned_ns']) <= int(row['begun_ns']) <= int(row['doorbell_ns']) for row in rows)
+    assert bursts['together']['startSkew'] is None or bursts['together']['startSkew']['maxUsec'] > 0

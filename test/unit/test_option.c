@@ -65,6 +65,9 @@ static const struct sample samples[] = {
 	{ "pause_max", "500", "500ms", "20001" },
 	{ "burst_count", "1000", "1000", "1k" },
 	{ "link_rate", "400", "400G", "fast" },
+	{ "burst_log", "bursts.csv", "bursts.csv", "a\tb" },
+	{ "null_delay", "50us", "50us", "-5us" },
+	{ "null_delay_every", "20", "20", "0" },
 	{ "inline_size", "0", "0", "1025" },
 	{ "max_rd_atomic", "16", "16", "0" },
 	{ "buffer", "101M", "101Mi", "-1" },
@@ -161,18 +164,16 @@ static bool is_number(const struct option_row *row)
 static void rows_have_all_texts(void **state)
 {
 	(void)state;
-	assert_int_equal(option_count, LENGTH(samples));
-	assert_true(option_count <= 256);
+	assert_int_equal(option_count, LENGTH(samples) <= 256 ? LENGTH(samples) : 0);
 	for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
 		const char *const texts[] = { row->key, row->help, row->unit, row->metavar, row->def, row->group };
 
 		for (size_t i = 0; i < LENGTH(texts); i++)
 			if (!texts[i])
 				fail_msg("row %zu lacks text %zu", (size_t)(row - option_rows), i);
-		if (!*row->help || row->help[strlen(row->help) - 1] == '.' || strlen(row->help) > 120)
-			fail_msg("--%s: the help is no single short sentence without its full stop", row->key);
-		if (row->type != OPTION_FLAG && !*row->metavar)
-			fail_msg("--%s has no name for its value", row->key);
+		if (!*row->help || row->help[strlen(row->help) - 1] == '.' || strlen(row->help) > 120 ||
+		    (row->type != OPTION_FLAG && !*row->metavar))
+			fail_msg("--%s: no short sentence without its full stop, or no value's name", row->key);
 	}
 }
 

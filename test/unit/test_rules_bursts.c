@@ -64,6 +64,9 @@ static const struct {
 } refused[] = {
 	{ "-n h -c TCP --burst_size 8", &bare,
 	  "--burst_size has no effect without --burst_profile: there are no bursts" },
+	{ "-n h -c TCP --burst_log f", &bare,
+	  "--burst_log has no effect without --burst_profile: there are no bursts" },
+	{ "-n h -r null --null_delay_every 5", &bare, "--null_delay_every has no effect without --null_delay" },
 	{ "-n h -c TCP --sync_pause_ms 1", &bare, "--burst_pause has no effect without --burst_profile" },
 	{ "-n h -c TCP --burst_profile training --burst_ms 1 --burst_size 8", &bare,
 	  "--burst_size has no effect with --burst_profile training: it applies to --burst_profile storage or "
