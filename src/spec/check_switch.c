@@ -29,7 +29,7 @@ static int check_marks(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
 
-	if (!spec->ecn_kmin && option_given(request, ROW(spec.ecn_pmax)))
+	if (!spec->ecn_kmin && !option_is_default(request, ROW(spec.ecn_pmax)))
 		return lacks(request, ROW(spec.ecn_pmax), ROW(spec.ecn_kmin), "where marking begins", err);
 	if (!spec->ecn_kmin && spec->ecn_kmax)
 		return lacks(request, ROW(spec.ecn_kmax), ROW(spec.ecn_kmin), "where marking begins", err);
