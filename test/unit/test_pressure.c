@@ -29,7 +29,6 @@ static const struct row {
 	{ "--traffic_pattern bisection -n n[1-6] -d a", 1, 3, 1, 3 },
 	{ "--traffic_pattern bisection -n n[1-6] -d a --dual_unidir", 1, 6, 1, 6 },
 	{ "--traffic_pattern all2all -n n[1-3] -d a,b -G [0,1] -M cuda", 5, 6, 5, 30 },
-	{ "--traffic_pattern all2all -n n[1-9] -d a --peer_shifting", 1, 9, 1, 9 },
 	{ "-f {" BURSTS TEST("incast", "a,n[1-4]") "," TEST("incast", "b,m[1-4]") "]}", 4, 2, 1, 8 },
 	{ "-f {" BURSTS TEST("incast", "a,n[1-4]") "," TEST("incast", "a,m[1-4]") "]}", 8, 1, 1, 8 },
 };
