@@ -5,6 +5,7 @@
 #include "driver/null.h"
 #include "driver/ofi.h"
 #include "driver/sock.h"
+#include "spec/counter.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,4 +70,10 @@ int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struc
 void driver_no_unreg(struct region *region)
 {
 	(void)region;
+}
+
+void driver_no_nic(const struct port *port, struct nic *ret)
+{
+	(void)port;
+	*ret = (struct nic){ 0 };
 }

@@ -18,6 +18,7 @@ struct clock;
 struct cursor;
 struct facts;
 struct mem;
+struct nic;
 
 struct port_conf {
 	const struct spec
@@ -147,6 +148,8 @@ struct driver {
 	void (*caps)(const struct port *port, struct caps *ret);
 	void (*facts)(const struct port *port,
 		      struct facts *ret); /* what was used, once connected: device, GID, MTU ... */
+	void (*nic)(const struct port *port,
+		    struct nic *ret); /* by what its messages leave this host, once connected */
 	void (*close)(struct port *port);
 
 	int (*reg)(struct port *port, struct mem *mem, struct region **ret, struct error *err);
@@ -211,5 +214,6 @@ uint64_t driver_no_message(const struct spec *spec); /* message_max: not known *
 int driver_no_half(struct ep *ep); /* finish, where a message goes whole or not at all */
 int driver_no_reg(struct port *port, struct mem *mem, struct region **ret, struct error *err);
 void driver_no_unreg(struct region *region);
+void driver_no_nic(const struct port *port, struct nic *ret); /* by none */
 
 #endif

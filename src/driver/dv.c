@@ -224,6 +224,7 @@ const struct driver driver_dv = {
 	.open = dv_open,
 	.caps = ib_caps,
 	.facts = dv_facts,
+	.nic = ib_port_nic,
 	.close = ib_close,
 	.reg = ib_mem_reg,
 	.unreg = ib_mem_unreg,

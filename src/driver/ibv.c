@@ -222,6 +222,7 @@ const struct driver driver_ibv = {
 	.open = ib_open,
 	.caps = ib_caps,
 	.facts = ib_port_facts,
+	.nic = ib_port_nic,
 	.close = ib_close,
 	.reg = ib_mem_reg,
 	.unreg = ib_mem_unreg,

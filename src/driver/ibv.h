@@ -352,6 +352,7 @@ int ib_port_wait(struct port *port, int64_t timeout_ns);
 double ib_link_gbps(const struct ibv_port_attr *attr);
 double ib_link_rate(const struct ib_port *p, const struct ib_ep *ep);
 void ib_port_facts(const struct port *port, struct facts *ret);
+void ib_port_nic(const struct port *port, struct nic *ret);
 
 /* --- ibv_error.c: sentences for what the device reports --- */
 

@@ -1,6 +1,9 @@
-/* The rate of an RDMA port's link, as its width and speed say, where messages travel over it. */
+/* An RDMA port's link: its rate, as its width and speed say, where messages travel over it, and its names. */
 #include "driver/ibv.h"
 
+#include "spec/counter.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #define VENDOR_RXE 0xffffffu /* software devices repeat what some network interface says, or make it up */
@@ -48,4 +51,12 @@ double ib_link_rate(const struct ib_port *p, const struct ib_ep *ep)
 	const bool loops = !memcmp(ep->own.gid, ep->peer.gid, sizeof(ep->own.gid)) && ep->own.lid == ep->peer.lid;
 
 	return software || loops ? 0 : ib_link_gbps(&p->attr);
+}
+
+void ib_port_nic(const struct port *port, struct nic *ret)
+{
+	const struct ib_port *p = (const struct ib_port *)port;
+
+	*ret = (struct nic){ .port = p->num };
+	snprintf(ret->device, sizeof(ret->device), "%s", p->name);
 }

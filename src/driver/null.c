@@ -221,6 +221,7 @@ const struct driver driver_null = {
 	.open = null_open,
 	.caps = null_caps,
 	.facts = null_facts,
+	.nic = driver_no_nic,
 	.close = null_close,
 	.reg = driver_no_reg,
 	.unreg = driver_no_unreg,

@@ -237,6 +237,7 @@ const struct driver driver_ofi = {
 	.open = port_open,
 	.caps = port_caps,
 	.facts = ofi_port_facts,
+	.nic = ofi_port_nic,
 	.close = port_close,
 	.reg = ofi_reg,
 	.unreg = ofi_unreg,

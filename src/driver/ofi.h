@@ -210,6 +210,7 @@ int ofi_wait(struct port *port, int64_t timeout_ns);
 /* --- ofi_facts.c: what was used --- */
 
 void ofi_port_facts(const struct port *port, struct facts *ret);
+void ofi_port_nic(const struct port *port, struct nic *ret);
 
 /* --- ofi_error.c: sentences for what a provider reports --- */
 

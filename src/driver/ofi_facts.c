@@ -4,6 +4,7 @@
 #include "mem/mem.h"
 #include "spec/result.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void address_fact(const struct ofi_ep *ep, const struct ofi_addr *addr, const char *key, const char *label,
@@ -101,4 +102,16 @@ void ofi_port_facts(const struct port *port, struct facts *ret)
 	facts_add_number(ret, "txQueue", "Provider's send queue", (long long)info->tx_attr->size);
 	facts_add_number(ret, "rxQueue", "Provider's receive queue", (long long)info->rx_attr->size);
 	counter_fact(p, ret);
+}
+
+/* Providers name their domains after what they use: an interface, or an RDMA device. */
+void ofi_port_nic(const struct port *port, struct nic *ret)
+{
+	const struct fi_info *info = ((const struct ofi_port *)port)->info;
+	const bool ip = info->addr_format == FI_SOCKADDR_IN || info->addr_format == FI_SOCKADDR_IN6;
+	const bool verbs = strstr(info->fabric_attr->prov_name, "verbs") != NULL;
+
+	*ret = (struct nic){ .port = 1, .sockets = ip && !verbs };
+	snprintf(ret->device, sizeof(ret->device), "%s", info->domain_attr->name);
+	snprintf(ret->interface, sizeof(ret->interface), "%s", info->domain_attr->name);
 }

@@ -334,6 +334,7 @@ const struct driver driver_sock = {
 	.open = sock_open,
 	.caps = sock_caps,
 	.facts = sock_facts,
+	.nic = sock_nic,
 	.close = sock_close,
 	.reg = driver_no_reg,
 	.unreg = driver_no_unreg,

@@ -131,6 +131,7 @@ int sock_fail(struct error *err, int code, const char *what, const struct sockad
 
 /* sock_link.c: Gb/s of the interface between the two; 0 when it is not a device, does not know, or both are this host. */
 double sock_link_rate(const struct sockaddr_storage *here, const struct sockaddr_storage *peer);
+void sock_nic(const struct port *port, struct nic *ret);
 
 /* --- sock_setup.c: sockets --- */
 

@@ -1,7 +1,8 @@
-/* The rate of the network interface that a data connection leaves by, where a real one knows it. */
+/* The network interface that a data connection leaves by, and its rate, where a real one knows it. */
 #include "driver/sock.h"
 
 #include "base/units.h"
+#include "spec/counter.h"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -60,4 +61,22 @@ double sock_link_rate(const struct sockaddr_storage *here, const struct sockaddr
 	interface_of(list, peer, its); /* also one of this host's: the kernel does not send it out */
 	freeifaddrs(list);
 	return mine[0] && !its[0] ? speed_of(mine) : 0;
+}
+
+void sock_nic(const struct port *port, struct nic *ret)
+{
+	const struct sock_port *p = (const struct sock_port *)port;
+	struct sockaddr_storage here = { 0 };
+	socklen_t len = sizeof(here);
+	char mine[SPEC_NAME], its[SPEC_NAME];
+	struct ifaddrs *list;
+
+	*ret = (struct nic){ .sockets = true };
+	if (!p->eps || !p->ep[0] || p->ep[0]->fd < 0 || getsockname(p->ep[0]->fd, (struct sockaddr *)&here, &len) < 0 ||
+	    getifaddrs(&list))
+		return;
+	interface_of(list, &here, mine);
+	interface_of(list, &p->ep[0]->peer, its);
+	freeifaddrs(list);
+	snprintf(ret->interface, sizeof(ret->interface), "%s", its[0] ? "lo" : mine);
 }

@@ -190,6 +190,8 @@ int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)
 		return rc;
 	free(many->here);
 	clocks_release(&many->clocks);
+	port_counters_release(&many->counters);
+	port_counters_release(&many->stage_counters);
 	free(many);
 	return rc;
 }

@@ -180,12 +180,29 @@ static double drain_seconds(const struct run *run)
 	return (double)longest / 1e9;
 }
 
+/* Before the traffic and after it, never in between: a device answers from what it would use for messages. */
+static void count_before(struct run *run)
+{
+	run->nics.count = 0;
+	for (unsigned i = 0; run->spec.counters == CHOICE_ON && i < run->workers; i++) {
+		struct nic nic;
+
+		run->drv->nic(run->flows[i].port, &nic);
+		nics_add(&run->nics, &nic);
+	}
+	port_counters_release(&run->mine.counters);
+	counters_before(run->conf->sysfs, &run->nics, &run->mine.counters);
+}
+
 static int measure(struct run *run, struct result *ret, struct error *err)
 {
-	int rc = traffic_run(run, err);
+	int rc;
 
+	count_before(run);
+	rc = traffic_run(run, err);
 	if (rc < 0)
 		return rc;
+	counters_after(run->conf->sysfs, &run->nics, run->conf->clock, &run->mine.counters);
 	collect_mine(run);
 	rc = collect_all(run, ret, err);
 	if (rc == 0 && run->comm->rank == 0) {

@@ -3,6 +3,7 @@
 #define ORCH_RUN_H
 
 #include "base/topo.h"
+#include "counters/counters.h"
 #include "engine/engine.h"
 #include "orch/comm.h"
 #include "orch/orch.h"
@@ -29,6 +30,7 @@ struct run {
 	struct flow *flows;
 	unsigned workers;
 	struct rank_result mine;
+	struct nics nics; /* of all workers, while their counters are watched */
 	int64_t clock_offset_ns,
 		clock_error_ns; /* rank 0: of rank 1's clock; others: of the own one, against rank 0's */
 	int64_t rtt_ns;

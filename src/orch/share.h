@@ -3,6 +3,7 @@
 #define ORCH_SHARE_H
 
 #include "base/buf.h"
+#include "counters/counters.h"
 #include "engine/engine.h"
 #include "orch/clocks.h"
 #include "orch/comm.h"
@@ -80,6 +81,8 @@ struct many {
 	unsigned before, threads; /* workers of ranks before this one on its machine, and of all there */
 	struct clocks clocks; /* measured before the traffic and after it */
 	struct rank_result mine; /* what is the same in all results of this rank */
+	struct nics nics; /* whose counters are read */
+	struct port_counters stage_counters, counters; /* of the stage at hand, of all so far */
 	bool interrupted, stuck;
 };
 

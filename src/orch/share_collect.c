@@ -109,6 +109,7 @@ void share_collect(struct many *many, struct buf *ret)
 	memcpy(head.version, many->mine.version, sizeof(head.version));
 	many->mine.rss_bytes = head.rss_bytes;
 	part_head_pack(&head, ret);
+	port_counters_pack(&many->counters, ret);
 	for (uint32_t i = 0; workers && i < share->members; i++)
 		collect_end(many, &share->member[i], workers, ret);
 	if (!workers)

@@ -299,11 +299,37 @@ static bool warmup_apart(const struct plan *plan, unsigned point)
 	return false;
 }
 
+static void count_before(struct many *many)
+{
+	const struct share *share = &many->share;
+
+	many->nics.count = 0;
+	port_counters_release(&many->stage_counters);
+	for (uint32_t i = 0; i < share->flows; i++) {
+		const struct flow *flow = &share->flow[i];
+		struct nic nic;
+
+		if (flow->spec->counters != CHOICE_ON)
+			continue;
+		flow->drv->nic(flow->port, &nic);
+		nics_add(&many->nics, &nic);
+	}
+	counters_before(many->conf->sysfs, &many->nics, &many->stage_counters);
+}
+
+static void count_after(struct many *many)
+{
+	counters_after(many->conf->sysfs, &many->nics, many->conf->clock, &many->stage_counters);
+	port_counters_join(&many->counters, &many->stage_counters);
+}
+
 static int run_phases(struct many *many, struct error *err)
 {
 	const struct error none = { 0 };
-	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
+	int rc;
 
+	count_before(many);
+	rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
 	if (rc == 0)
@@ -317,6 +343,8 @@ static int run_phases(struct many *many, struct error *err)
 		rc = run_phase(many, true, err);
 	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
 		rc = comm_agree(many->comm, &none, many_deadline(many), err);
+	if (rc == 0)
+		count_after(many);
 	return rc == 0 ? clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err) : rc;
 }
 

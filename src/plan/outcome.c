@@ -14,9 +14,10 @@ int outcome_init(struct outcome *ret, const struct request *request, const struc
 	ret->stage = calloc(plan_stages(plan), sizeof(*ret->stage));
 	ret->head = calloc(plan->hosts, sizeof(*ret->head));
 	ret->clock = calloc(plan->hosts, sizeof(*ret->clock));
+	ret->counters = calloc(plan->hosts, sizeof(*ret->counters));
 	ret->figure = calloc(points * plan->connections, sizeof(*ret->figure));
 	ret->test = calloc((size_t)points * plan->tests, sizeof(*ret->test));
-	return ret->stage && ret->head && ret->clock && ret->figure && ret->test
+	return ret->stage && ret->head && ret->clock && ret->counters && ret->figure && ret->test
 		       ? 0
 		       : error_set(err, -ENOMEM, "no memory for the results of %u hosts", plan->hosts);
 }
@@ -35,6 +36,9 @@ void outcome_release(struct outcome *outcome)
 	for (uint64_t i = 0; outcome->stage && i < outcome->done; i++)
 		free(outcome->stage[i].clock);
 	outcome_drop_bursts(outcome);
+	for (uint32_t i = 0; outcome->counters && i < outcome->plan->hosts; i++)
+		port_counters_release(&outcome->counters[i]);
+	free(outcome->counters);
 	free(outcome->part);
 	free(outcome->stage);
 	free(outcome->head);
@@ -85,6 +89,15 @@ static const struct buf *keep(struct outcome *outcome, struct buf *part, struct 
 	return &outcome->part[outcome->parts++];
 }
 
+/* Those of the latest stage are of all until then. */
+static int take_counters(struct outcome *outcome, uint32_t rank, struct cursor *from, struct error *err)
+{
+	port_counters_release(&outcome->counters[rank]);
+	if (port_counters_unpack(&outcome->counters[rank], from) != -ENOMEM)
+		return 0; /* what cannot be read is noticed at the end */
+	return error_set(err, -ENOMEM, "no memory for the counters of host '%s'", outcome->plan->host[rank].name);
+}
+
 int outcome_add(struct outcome *outcome, uint32_t rank, struct buf *part, struct error *err)
 {
 	struct part_head head = { 0 };
@@ -99,6 +112,7 @@ int outcome_add(struct outcome *outcome, uint32_t rank, struct buf *part, struct
 		return err->code;
 	cursor_init(&from, kept->data, kept->len);
 	part_head_unpack(&head, &from);
+	rc = take_counters(outcome, rank, &from, err);
 	for (uint32_t i = 0; rc == 0 && !from.failed && i < head.ends; i++) {
 		struct part_end end;
 

@@ -71,6 +71,7 @@ struct outcome {
 	struct part_head *head; /* by rank, of the latest stage; host empty: no part */
 	struct part_clock *clock; /* by rank, of the latest stage */
 	struct closure closure;
+	struct port_counters *counters; /* by rank: of its NICs, over all stages */
 	double *figure; /* by point and connection, as plan_next() gives them: Gb/s, or us in the median; NAN: none */
 	struct outcome_test *test; /* by point and test */
 	uint32_t failures;

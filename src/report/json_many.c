@@ -226,6 +226,7 @@ static json_t *rank(const struct outcome *outcome, uint32_t i)
 	tree_put(&object, "residentBytes", head->rss_bytes ? tree_count(head->rss_bytes) : json_null());
 	tree_put(&object, "coresShared", measured ? json_boolean(head->cores_shared) : json_null());
 	put_clock(&object, &outcome->clock[i], measured, i > 0);
+	tree_put(&object, "counters", part_counters(&outcome->counters[i]));
 	return object;
 }
 

@@ -79,6 +79,7 @@ json_t *part_side(const struct result *result, const struct rank_result *rank, b
 	tree_put(&object, "steadiness", part_steadiness(result, rank));
 	tree_put(&object, "window", part_window(result, rank));
 	tree_put(&object, "cpu", part_cpu(rank));
+	tree_put(&object, "counters", part_counters(&r->counters));
 	tree_put(&object, "facts", facts_object(&r->facts));
 	tree_put(&object, "error", tree_text_or_null(r->error.code ? r->error.text : ""));
 	return object;

@@ -2,6 +2,7 @@
 #include "report/judge.h"
 
 #include "base/units.h"
+#include "counters/counters.h"
 #include "spec/result.h"
 
 #include <math.h>
@@ -280,6 +281,33 @@ static void judge_workers(const struct court *court)
 	}
 }
 
+static void say_moved(void *context, const char *id, const char *text)
+{
+	say(context, id, false, "%s", text);
+}
+
+/* What the counters of both sides' NICs tell, and whose they do not tell of what was lost. */
+static void judge_counters(const struct court *court)
+{
+	static const char *const names[] = { "the client", "the server" };
+	const struct rank_result *rank = court->result->rank;
+	struct counted counted[2];
+	struct loss loss;
+
+	if (court->result->ranks != 2)
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		counted[i] = (struct counted){ names[i], &rank[i].counters };
+	counters_tell(counted, 2, say_moved, (void *)(uintptr_t)court);
+	if (rank[0].counters.count && rank[1].counters.count && result_loss(court->result, &loss) && loss.lost &&
+	    !counters_tell_loss(&rank[0].counters) && !counters_tell_loss(&rank[1].counters))
+		say(court, "lostBetween", false,
+		    "%llu messages were lost and no counter of either side's NIC or host tells of it: they were lost "
+		    "in "
+		    "the network between them",
+		    (unsigned long long)loss.lost);
+}
+
 static const struct {
 	void (*judge)(const struct court *court);
 	bool each; /* for each direction */
@@ -287,6 +315,7 @@ static const struct {
 	{ judge_steady, true },      { judge_falls, true },    { judge_cores, false }, { judge_window, true },
 	{ judge_late_ranks, false }, { judge_sides, true },    { judge_clock, false }, { judge_link, true },
 	{ judge_delivery, true },    { judge_workers, false }, { judge_load, false },  { judge_validated, false },
+	{ judge_counters, false },
 };
 
 void judge_result(const struct result *result, void (*say_it)(void *context, const struct remark *remark),

@@ -2,6 +2,7 @@
 #include "report/many.h"
 
 #include "base/units.h"
+#include "counters/counters.h"
 #include "report/bursts.h"
 #include "report/page.h"
 #include "report/predict.h"
@@ -283,6 +284,24 @@ static void predicted(const struct page *page, const struct plan *plan)
 	page_blank(page);
 }
 
+static void say_moved(void *context, const char *id, const char *text)
+{
+	(void)id;
+	page_line(context, TONE_PLAIN, "note: %s", text);
+}
+
+/* What the counters of all ranks' NICs tell. */
+static void moved(const struct page *page, const struct outcome *outcome)
+{
+	struct counted *counted = calloc(outcome->plan->hosts, sizeof(*counted));
+
+	for (uint32_t i = 0; counted && i < outcome->plan->hosts; i++)
+		counted[i] = (struct counted){ outcome->plan->host[i].name, &outcome->counters[i] };
+	if (counted)
+		counters_tell(counted, outcome->plan->hosts, say_moved, (void *)(uintptr_t)page);
+	free(counted);
+}
+
 void report_many(FILE *to, const struct outcome *outcome)
 {
 	struct page page;
@@ -292,5 +311,6 @@ void report_many(FILE *to, const struct outcome *outcome)
 		for (uint32_t i = 0; i < outcome->plan->tests; i++)
 			test(&page, outcome, point, i);
 	predicted(&page, outcome->plan);
+	moved(&page, outcome);
 	ranks(&page, outcome);
 }

@@ -34,6 +34,7 @@ json_t *part_remarks(const struct result *result);
 
 /* Host, device, cores, memory, facts; server: its name is the one that was asked for when it was never reached. */
 json_t *part_side(const struct result *result, const struct rank_result *rank, bool server);
+json_t *part_counters(const struct port_counters *counters); /* each that was read; null when none was */
 json_t *part_processes(const struct result *result); /* a row per worker of both sides */
 
 #endif

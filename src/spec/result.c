@@ -79,6 +79,7 @@ void rank_result_release(struct rank_result *rank)
 	}
 	free(rank->worker);
 	free(rank->invalid);
+	port_counters_release(&rank->counters);
 	rank->worker = NULL;
 	rank->invalid = NULL;
 	rank->workers = rank->invalids = 0;

@@ -3,6 +3,7 @@
 #define SPEC_RESULT_H
 
 #include "base/error.h"
+#include "spec/counter.h"
 #include "spec/spec.h"
 
 #include <stdbool.h>
@@ -133,6 +134,7 @@ struct rank_result {
 	struct worker_result *worker;
 	uint32_t invalids; /* at most RESULT_INVALIDS, worker by worker */
 	struct invalid *invalid;
+	struct port_counters counters; /* of the NICs that its messages used; none: not read, or there are none */
 	struct error error;
 };
 

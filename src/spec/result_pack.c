@@ -272,6 +272,7 @@ void rank_result_pack(const struct rank_result *rank, struct buf *to)
 	buf_put_u32(to, rank->invalids);
 	for (uint32_t i = 0; i < rank->invalids; i++)
 		pack_fields(&rank->invalid[i], invalid_fields, COUNT(invalid_fields), to);
+	port_counters_pack(&rank->counters, to);
 	buf_put_u32(to, rank->workers);
 	for (uint32_t i = 0; i < rank->workers; i++)
 		pack_worker(&rank->worker[i], to);
@@ -317,6 +318,8 @@ int rank_result_unpack(struct rank_result *ret, struct cursor *from)
 	unpack_facts(&rank.facts, from);
 	unpack_error(&rank.error, from);
 	rc = unpack_invalids(&rank, from);
+	if (rc == 0)
+		rc = port_counters_unpack(&rank.counters, from);
 	if (rc == 0)
 		rc = unpack_workers(&rank, from);
 	if (rc == 0 && (from->failed || !is_instant(rank.clock_offset_ns) || rank.clock_error_ns < -1))

@@ -43,6 +43,9 @@ def test_all_to_all_over_tcp(many):
         loss = connection['loss']
         assert connection['status'] in ('ok', 'failed'), connection['error']  # a busy machine: no message in the window
         assert loss['sent'] == loss['received'] > 0 and loss['lost'] == 0
+    for rank in document['ranks']:
+        moved = {counter['name']: counter['difference'] for counter in rank['counters'] if counter['source'] == 'lo'}
+        assert moved['rx_bytes'] >= 65536 * document['aggregatedResults']['perTest'][0]['received']
     for rank in document['ranks'][1:]:
         assert abs(rank['clockOffsetNsec']) <= rank['clockErrorNsec']
     test = document['aggregatedResults']['perTest'][0]

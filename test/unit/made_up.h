@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -115,6 +116,23 @@ static inline void make_bw(struct result *result)
 	facts_add_number(&result->rank[0].facts, "linkGbSec", "Link Gbit/s", 200);
 }
 
+/* Counters of a NIC with something of each sort: one that moved, one that did not, one that wrapped, a level. */
+static inline void make_counters(struct port_counters *ret)
+{
+	static const struct port_counter counters[] = {
+		{ "eth0", "rx_packets", 1000, 20001000 },
+		{ "eth0", "rx_dropped", 17, 17 },
+		{ "eth0 ethtool", "rx_prio3_pause_duration", 4294967290, 14 },
+		{ "kernel Udp", "RcvbufErrors", 5, 400005 },
+		{ "kernel TcpExt", "TCPLevel", 9, 7 },
+	};
+
+	ret->counter = calloc(5, sizeof(*ret->counter));
+	assert_non_null(ret->counter);
+	memcpy(ret->counter, counters, sizeof(counters));
+	ret->count = 5;
+}
+
 static inline void make_udp(struct result *result)
 {
 	struct request request;
@@ -123,6 +141,7 @@ static inline void make_udp(struct result *result)
 	request.spec.gso = CHOICE_ON;
 	make(result, &request, 2);
 	result->rank[1].counts_received = true;
+	make_counters(&result->rank[1].counters);
 	for (unsigned w = 0; w < 2; w++) {
 		count(&result->rank[0].worker[w], true, 20000000);
 		count(&result->rank[1].worker[w], false, 19800000);

@@ -101,6 +101,7 @@ static const struct sample samples[] = {
 	{ "engine", "gpunetio", "gpunetio", "fpga" },
 	{ "rdma_cm", "on", "on", "auto" },
 	{ "wr_api", "off", "off", "both" },
+	{ "counters", "off", "off", "both" },
 	{ "gso", "disable", "off", "2" },
 	{ "zerocopy", "true", "on", "auto" },
 	{ "sock_buf", "4M", "4Mi", "512" },

@@ -36,6 +36,10 @@ static void make_full(struct result *result)
 	facts_add_number(&rank->facts, "mtu", "MTU", 1024);
 	error_set(&rank->error, -EIO, "something broke");
 	assert_int_equal(rank_result_log(rank, wrong, 2), 0);
+	rank->counters.counter = calloc(1, sizeof(struct port_counter));
+	assert_non_null(rank->counters.counter);
+	rank->counters.counter[0] = (struct port_counter){ "eth0", "rx_packets", 7, 9 };
+	rank->counters.count = 1;
 	for (unsigned w = 0; w < 3; w++) {
 		rank->worker[w].core = 4 + w;
 		rank->worker[w].validated = 1000 + w;
@@ -87,6 +91,9 @@ static void test_pack_round_trip(void **state)
 	assert_int_equal(back.invalid[0].byte, 63);
 	assert_int_equal(back.invalid[1].worker, 2);
 	assert_int_equal(back.invalid[1].found, 128);
+	assert_int_equal(back.counters.count, 1);
+	assert_string_equal(back.counters.counter[0].name, "rx_packets");
+	assert_int_equal(back.counters.counter[0].after, 9);
 	assert_string_equal(back.error.text, "something broke");
 	assert_string_equal(facts_get(&back.facts, "device"), "rxe0");
 	rank_result_pack(&back, &second);
