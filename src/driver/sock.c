@@ -2,6 +2,7 @@
 #include "driver/sock.h"
 
 #include "base/buf.h"
+#include "base/net.h"
 #include "mem/mem.h"
 #include "spec/result.h"
 
@@ -139,6 +140,7 @@ static void ep_facts(const struct sock_ep *ep, struct facts *ret)
 	facts_add(ret, "peerAddress", "Peer's address", "%s", sock_name(&ep->peer, name));
 	if (sock_link_rate(&address, &ep->peer) > 0)
 		facts_add_real(ret, "linkGbSec", "Link, Gbit/sec", sock_link_rate(&address, &ep->peer));
+	facts_add_number(ret, "trafficClass", "Traffic class", net_class(ep->fd));
 	facts_add_number(ret, "sndBuf", "Send buffer, bytes", sock_get(ep->fd, SOL_SOCKET, SO_SNDBUF));
 	facts_add_number(ret, "rcvBuf", "Receive buffer, bytes", sock_get(ep->fd, SOL_SOCKET, SO_RCVBUF));
 }

@@ -66,6 +66,11 @@ int sock_socket(const struct sock_port *p, int type, struct error *err)
 	if (fd < 0)
 		return sock_fail(err, -errno, "make a socket for", &p->here);
 	rc = set_buffers(p, fd, type, err);
+	if (rc == 0 && p->spec->traffic_class) {
+		rc = net_set_class(fd, (unsigned)p->spec->traffic_class);
+		if (rc < 0)
+			sock_fail(err, rc, "set the traffic class of a socket for", &p->here);
+	}
 	if (rc < 0) {
 		close(fd);
 		return rc;

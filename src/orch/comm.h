@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,6 +48,7 @@ struct comm_ops {
 	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
 	int (*ping)(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err);
 	int (*watch)(struct comm *comm, bool on, struct error *err); /* NULL: it always does */
+	int (*mark)(struct comm *comm, unsigned traffic_class, struct error *err); /* NULL: its transport takes none */
 	void (*close)(struct comm *comm);
 };
 
@@ -110,6 +112,14 @@ static inline int comm_ping(struct comm *comm, unsigned rank, struct ping *ret, 
 static inline int comm_watch(struct comm *comm, bool on, struct error *err)
 {
 	return comm->ops->watch ? comm->ops->watch(comm, on, err) : 0;
+}
+
+/* What this rank sends to the others, its clock's answers included, goes out in this traffic class. */
+static inline int comm_mark(struct comm *comm, unsigned traffic_class, struct error *err)
+{
+	if (!comm->ops->mark)
+		return error_set(err, -EOPNOTSUPP, "this control connection has no traffic classes");
+	return comm->ops->mark(comm, traffic_class, err);
 }
 
 static inline void comm_close(struct comm *comm)

@@ -2,6 +2,7 @@
 #include "orch/comm.h"
 
 #include "base/clock.h"
+#include "base/net.h"
 #include "base/wait.h"
 #include "orch/conn.h"
 #include "orch/hello.h"
@@ -125,6 +126,13 @@ static int tcp_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t 
 	return conn_ping(conn_of(comm), ret, deadline_ns, err);
 }
 
+static int tcp_mark(struct comm *comm, unsigned traffic_class, struct error *err)
+{
+	const int rc = net_set_class(conn_of(comm)->fd, traffic_class);
+
+	return rc < 0 ? error_sys(err, rc, "cannot set the traffic class of the control connection") : 0;
+}
+
 static void tcp_close(struct comm *comm)
 {
 	conn_close(conn_of(comm));
@@ -138,6 +146,7 @@ static const struct comm_ops tcp_ops = {
 	.note = tcp_note,
 	.wait = tcp_wait,
 	.ping = tcp_ping,
+	.mark = tcp_mark,
 	.close = tcp_close,
 };
 

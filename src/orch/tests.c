@@ -156,13 +156,22 @@ static int exchange_placement(struct run *run, const struct placement *mine, str
 	return rc;
 }
 
+/* From here on; what came before were the hellos and the tests themselves. */
+static void mark(struct run *run, struct error *own)
+{
+	if (run->spec.control_class && !own->code)
+		comm_mark(run->comm, (unsigned)run->spec.control_class, own);
+}
+
 int tests_agree(struct run *run, struct error *err)
 {
 	struct placement mine = { 0 };
 	struct error own = { 0 };
 	int rc = take_tests(run, &mine, &own, err);
 
-	if (rc == 0)
+	if (rc == 0) {
+		mark(run, &own);
 		rc = comm_agree(run->comm, &own, run_deadline(run), err);
+	}
 	return rc == 0 ? exchange_placement(run, &mine, err) : rc;
 }

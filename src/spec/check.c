@@ -273,6 +273,26 @@ static int check_interval(const struct request *request, struct error *err)
 			 naming_of(request, ROW(spec.report_interval_ns)).text);
 }
 
+/* TCP fills in the two ECN bits by itself. */
+static int check_class(const struct request *request, int row, uint64_t value, const char *what, struct error *err)
+{
+	if (!(value & 3))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s: %s TCP, which sets the two lowest bits (ECN) by itself: give a multiple of 4",
+			 naming_of(request, row).text, what);
+}
+
+static int check_classes(const struct request *request, struct error *err)
+{
+	const struct spec *spec = &request->spec;
+	int rc = check_class(request, ROW(spec.control_class), spec->control_class, "the control connection is", err);
+
+	if (rc == 0 && spec->transport == TRANSPORT_TCP)
+		rc = check_class(request, ROW(spec.traffic_class), spec->traffic_class, "messages go by", err);
+	return rc;
+}
+
 int request_check_values(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -298,5 +318,7 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = request_check_burst_values(request, err);
 	if (rc == 0)
 		rc = request_check_doca(request, err);
+	if (rc == 0)
+		rc = check_classes(request, err);
 	return rc ? rc : check_interval(request, err);
 }

@@ -24,6 +24,9 @@
 #define NULL_ONLY .scope.drivers = BIT(DRIVER_NULL)
 #define SOCKETS   .scope.transports = BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
 #define RDMA      .scope.transports = RDMA_TRANSPORTS
+#define CLASSES                                                                                                        \
+	.scope.drivers = VERBS | BIT(DRIVER_SOCK),                                                                     \
+	.scope.transports = RDMA_TRANSPORTS | BIT(TRANSPORT_TCP) | BIT(TRANSPORT_UDP)
 #define QUEUES    .scope.transports = RDMA_TRANSPORTS | OFI_TRANSPORTS
 #define DEVICES   .scope.drivers = VERBS | BIT(DRIVER_SOCK) | BIT(DRIVER_OFI)
 #define RELIABLE  .scope.drivers = VERBS, .scope.transports = RELIABLE_TRANSPORTS

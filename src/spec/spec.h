@@ -170,6 +170,7 @@ struct spec {
 	double bw_threshold, lat_threshold; /* Gb/s, us; 0 = none */
 	bool qp_histogram; /* the rate of each queue pair is reported */
 	int64_t report_interval_ns; /* live lines; 0 = none */
+	uint64_t control_class; /* traffic class of the control connection */
 	uint32_t counters; /* enum choice: the NICs' counters are read before and after the traffic */
 };
 

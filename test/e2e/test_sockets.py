@@ -194,3 +194,11 @@ def test_too_few_files_are_named_at_once(fabperf, free_port):
     assert ended.returncode == 1 and not ended.stdout
     assert ended.stderr.endswith("the test needs 124 open files and this process may have 64: raise the hard limit "
                                  "with 'ulimit -Hn' or ask for fewer --qps\n") and ended.stderr.count('\n') == 1
+
+
+@pytest.mark.parametrize('transport, host, asked', [('TCP', '127.0.0.1', 32), ('UDP', '::1', 33), ('TCP', '::1', 252)])
+def test_traffic_class(measured, transport, host, asked):
+    """On both sides, read back from the kernel: TCP leaves the ECN bits to itself."""
+    results = measured('-c', transport, '--traffic_class', asked, '--control_traffic_class', '64', *SHORT, host=host,
+                       timeout=TIMEOUT_S)
+    assert [results[side]['facts']['trafficClass'] for side in ('requestor', 'responder')] == [asked, asked]

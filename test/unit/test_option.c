@@ -85,6 +85,7 @@ static const struct sample samples[] = {
 	{ "mtu", "1024", "1024", "1000" },
 	{ "service_level", "3", "3", "16" },
 	{ "traffic_class", "104", "104", "256" },
+	{ "control_traffic_class", "32", "32", "253" },
 	{ "flow_label", "0xfffff", "1048575", "1048576" },
 	{ "hop_limit", "1", "1", "0" },
 	{ "pkey_index", "1", "1", "65536" },

@@ -236,7 +236,12 @@ static const struct {
 	{ "-n h -m bw --percentiles 4", &rdma, "--percentiles has no effect with -m bw: it applies to -m lat" },
 	{ "-n h -c TCP --rdma_cm", &bare, "--rdma_cm has no effect with -c TCP" },
 	{ "-n h -c TCP --wr_api", &bare, "--wr_api has no effect with -c TCP" },
-	{ "-n h -c TCP --traffic_class 1", &bare, "--traffic_class has no effect with -c TCP" },
+	{ "-n h -r ofi --traffic_class 1", &bare, "--traffic_class has no effect with -c RDM (the default)" },
+	{ "-n h -c TCP --traffic_class 33", &bare,
+	  "--traffic_class 33: messages go by TCP, which sets the two lowest bits (ECN) by itself: give a multiple of "
+	  "4" },
+	{ "-n h --control_traffic_class 6", &rdma,
+	  "--control_traffic_class 6: the control connection is TCP, which sets the two lowest bits (ECN) by itself" },
 	{ "-n h -c TCP --flow_label 1", &bare, "--flow_label has no effect with -c TCP" },
 	{ "-n h -c TCP --hop_limit 1", &bare, "--hop_limit has no effect with -c TCP" },
 	{ "-n h -c TCP --pkey_index 1", &bare, "--pkey_index has no effect with -c TCP" },
