@@ -326,10 +326,8 @@ static void count_after(struct many *many)
 static int run_phases(struct many *many, struct error *err)
 {
 	const struct error none = { 0 };
-	int rc;
+	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 
-	count_before(many);
-	rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
 	if (rc == 0)
@@ -343,16 +341,19 @@ static int run_phases(struct many *many, struct error *err)
 		rc = run_phase(many, true, err);
 	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
 		rc = comm_agree(many->comm, &none, many_deadline(many), err);
-	if (rc == 0)
-		count_after(many);
-	return rc == 0 ? clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err) : rc;
+	return rc;
 }
 
 int share_traffic(struct many *many, struct error *err)
 {
 	int rc = comm_watch(many->comm, true, err);
 
+	count_before(many);
 	if (rc == 0)
 		rc = run_phases(many, err);
+	if (rc == 0) {
+		count_after(many);
+		rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
+	}
 	return rc == 0 ? comm_watch(many->comm, false, err) : rc;
 }

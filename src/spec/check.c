@@ -293,6 +293,13 @@ static int check_classes(const struct request *request, struct error *err)
 	return rc;
 }
 
+static int check_rest(const struct request *request, struct error *err)
+{
+	const int rc = check_classes(request, err);
+
+	return rc ? rc : check_interval(request, err);
+}
+
 int request_check_values(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -318,7 +325,5 @@ int request_check_values(const struct request *request, struct error *err)
 		rc = request_check_burst_values(request, err);
 	if (rc == 0)
 		rc = request_check_doca(request, err);
-	if (rc == 0)
-		rc = check_classes(request, err);
-	return rc ? rc : check_interval(request, err);
+	return rc ? rc : check_rest(request, err);
 }

@@ -171,8 +171,7 @@ static void rows_have_all_texts(void **state)
 		const char *const texts[] = { row->key, row->help, row->unit, row->metavar, row->def, row->group };
 
 		for (size_t i = 0; i < LENGTH(texts); i++)
-			if (!texts[i])
-				fail_msg("row %zu lacks text %zu", (size_t)(row - option_rows), i);
+			assert_non_null(texts[i]);
 		if (!*row->help || row->help[strlen(row->help) - 1] == '.' || strlen(row->help) > 120 ||
 		    (row->type != OPTION_FLAG && !*row->metavar))
 			fail_msg("--%s: no short sentence without its full stop, or no value's name", row->key);
