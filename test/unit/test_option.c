@@ -206,7 +206,6 @@ static void fields_fit_their_types(void **state)
 		[OPTION_TIME] = 8,
 		[OPTION_REAL] = 8,
 		[OPTION_ENUM] = sizeof(uint32_t),
-		[OPTION_TEXT] = 0,
 		[OPTION_WORD] = sizeof(char *),
 		[OPTION_CORES] = SPEC_TEXT,
 		[OPTION_PERCENTILES] = SPEC_MAX_PERCENTILES * sizeof(double),
