@@ -16,8 +16,6 @@ static int not_yet(const char *what, struct error *err)
 /* What a test's spec asks for that only runs between two hosts. */
 static const char *two_hosts_only(const struct spec *spec)
 {
-	if (spec->validate)
-		return "data validation (--validate)";
 	if (spec_has_list(spec))
 		return "a list of operations (--operations)";
 	if (spec->use_ece)
@@ -26,16 +24,7 @@ static const char *two_hosts_only(const struct spec *spec)
 		return "--rdma_cm";
 	if (spec->data_port)
 		return "--data_port";
-	if (spec->qp_histogram)
-		return "a histogram of queue pairs (--qp_histogram)";
 	return spec->report_interval_ns ? "a live line (--report_interval)" : NULL;
-}
-
-static const char *missing(const struct plan_test *test)
-{
-	if (test->iteration_sync)
-		return "iteration-sync";
-	return two_hosts_only(&test->sweep.spec[0]);
 }
 
 /* "localhost" means another host on each of them. */
@@ -63,7 +52,7 @@ int scenario_check_limits(const struct plan *plan, struct error *err)
 		return error_set(err, -EINVAL,
 				 "the scenario has one host: name two or more, or ranks of one as 'localhost%%[1-2]'");
 	for (uint32_t i = 0; i < plan->tests; i++) {
-		const char *what = missing(&plan->test[i]);
+		const char *what = two_hosts_only(&plan->test[i].sweep.spec[0]);
 
 		if (what)
 			return not_yet(what, err);

@@ -184,7 +184,7 @@ static int ep_connect(struct ep *base, struct cursor *from, int64_t deadline_ns,
 		rc = ofi_addr_check(&ep->own, &ep->peer, err);
 	if (!rc)
 		rc = connect_by_type(ep, deadline_ns, err);
-	ep->target = ep->peer.base + ep->conf.rx_offset;
+	ep->target = ep->peer.base + ep->peer.offset;
 	ep->connected = !rc;
 	return rc;
 }
@@ -195,7 +195,8 @@ static int ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err
 
 	(void)err;
 	ep->conf = *conf;
-	ep->target = ep->peer.base + conf->rx_offset;
+	ep->target = ep->peer.base + conf->rx_offset; /* between two hosts: the peer's are cut as ours are */
+	ep->peer.slots = conf->rx_slots;
 	return 0;
 }
 

@@ -36,6 +36,9 @@ struct ofi_op {
 struct ofi_addr {
 	uint8_t type; /* enum fi_ep_type */
 	char provider[SPEC_NAME];
+	uint32_t index; /* of the endpoint among its port's: what a write with data tells it by */
+	uint64_t offset; /* of its receive slots in the region, and how many they are */
+	uint32_t slots;
 	uint64_t key, base; /* of the memory region, and where it begins for those who write to it */
 	uint64_t token; /* MSG: what a request to connect must bring along */
 	uint32_t name_len;
@@ -86,7 +89,7 @@ struct ofi_ep {
 	void *desc, *operand_desc;
 	fi_addr_t dest;
 	struct ofi_addr own, peer;
-	uint64_t target; /* where the peer's receive slots begin: its buffers are cut as ours are */
+	uint64_t target; /* where the peer's receive slots begin */
 	bool connected;
 	bool own_slots; /* each operation has its slot, in which nothing else lies while it is under way */
 
@@ -122,7 +125,7 @@ static inline struct ofi_port *ofi_ep_port(const struct ofi_ep *ep)
 #define OFI_DATA_EP 16u /* bits of the endpoint's index */
 static inline uint64_t ofi_data(const struct ofi_ep *ep, const struct ofi_op *op)
 {
-	return (uint64_t)op->which << OFI_DATA_EP | ep->ep.index;
+	return (uint64_t)op->which << OFI_DATA_EP | ep->peer.index;
 }
 
 /* Where in the memory of its ring an operation's slot begins. */

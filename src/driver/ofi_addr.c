@@ -13,6 +13,9 @@ void ofi_addr_pack(const struct ofi_addr *addr, struct buf *to)
 	buf_put_u8(to, ADDR_VERSION);
 	buf_put_u8(to, addr->type);
 	buf_put_string(to, addr->provider);
+	buf_put_u32(to, addr->index);
+	buf_put_u64(to, addr->offset);
+	buf_put_u32(to, addr->slots);
 	buf_put_u64(to, addr->key);
 	buf_put_u64(to, addr->base);
 	buf_put_u64(to, addr->token);
@@ -31,6 +34,9 @@ int ofi_addr_unpack(struct ofi_addr *ret, struct cursor *from, struct error *err
 				 ADDR_VERSION);
 	a.type = cursor_u8(from);
 	cursor_string(from, a.provider, sizeof(a.provider));
+	a.index = cursor_u32(from);
+	a.offset = cursor_u64(from);
+	a.slots = cursor_u32(from);
 	a.key = cursor_u64(from);
 	a.base = cursor_u64(from);
 	a.token = cursor_u64(from);

@@ -160,6 +160,9 @@ int ofi_ep_register(struct ofi_ep *ep, struct error *err)
 	mr = mr ? mr : ep->mr;
 	ep->desc = fi_mr_desc(mr);
 	ep->own.key = fi_mr_key(mr);
+	ep->own.index = ep->ep.index;
+	ep->own.offset = ep->conf.rx_offset;
+	ep->own.slots = ep->conf.rx_slots;
 	ep->own.base = p->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)mem->data : 0;
 	if (ep->own.key == FI_KEY_NOTAVAIL)
 		return error_set(err, -EOPNOTSUPP, "libfabric's provider %s has keys of memory that do not fit 64 bits",

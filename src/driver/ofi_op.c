@@ -127,7 +127,7 @@ static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *
 	ep->next = 0;
 	memset(ep->done, 0, sizeof(ep->done));
 	ep->from = (struct ofi_ring){ .slots = ep->conf.tx_slots, .stride = ep->conf.stride };
-	ep->to = (struct ofi_ring){ .slots = ep->conf.rx_slots, .stride = ep->conf.stride };
+	ep->to = (struct ofi_ring){ .slots = ep->peer.slots, .stride = ep->conf.stride };
 	return queue_alloc(&ep->tx, ep, DONE_TX, PORT_MOST(&p->conf, tx_depth), err);
 }
 

@@ -18,6 +18,7 @@ struct engine;
 struct openloop;
 struct mem_host;
 struct topo;
+struct step_checks;
 struct validation;
 
 #define FLOW_DONES 64 /* completions taken with one poll */
@@ -48,6 +49,9 @@ struct flow_control {
 	atomic_uint running; /* flows that have not ended */
 	atomic_uint sending; /* flows that have not sent and drained all that they will */
 	atomic_uint failed; /* flows that ended with an error */
+	atomic_ullong step; /* in step: iterations that may begin, */
+	atomic_llong step_ns; /* the last of them at this instant; */
+	atomic_ullong stepped; /* and that have ended, of all flows */
 	const atomic_int *interrupted; /* NULL, or set when somebody asks to stop: ends the set-up */
 	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
 };
@@ -116,6 +120,7 @@ struct flow {
 		peers; /* of the senders of a test, this one; queue pairs of so many peers, one after another */
 	struct bursts *bursts; /* what is under way of them (burst_line.c) */
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
+	struct step_checks *checks; /* in step: what is compared between two iterations (lockstep.h); NULL: nothing */
 	struct validation *validation; /* NULL: payload is neither filled nor compared */
 	struct worker_result *result;
 	struct error error;

@@ -1,5 +1,6 @@
 /* Makes a rank's share of a plan: its ends of connections, the groups that have workers in common, and their order. */
 #include "orch/share.h"
+#include "engine/lockstep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,10 +81,13 @@ static int add_members(struct share *share, uint32_t round, struct error *err)
 }
 
 /* Whether an end cannot share its worker with others. */
-static bool is_alone(const struct spec *spec)
+static bool is_alone(const struct share *share, const struct spec *spec)
 {
+	const bool in_step = plan_in_step(share->plan);
 	const bool told = spec->driver == DRIVER_NULL && (spec->null_loss > 0 || (spec_verbs(spec) & TWO_SIDED_VERBS));
 
+	if (!in_step && (spec->validate || spec_has_list(spec)))
+		return true;
 	return spec->metric == METRIC_LAT || spec_is_paced(spec) || told || spec->transport == TRANSPORT_XRC ||
 	       spec->rdma_cm == CHOICE_ON;
 }
@@ -104,6 +108,10 @@ static void open_group(struct share *share, struct group *group, uint32_t first,
 	group->endpoint = member->active ? member->c.from : member->c.to;
 	group->first = first;
 	plan_spec(share->plan, &member->c, member->active, point, &group->spec);
+	if (group->spec.validate) /* a message of another connection is a wrong one */
+		group->spec.seed += (member->c.key + 1) * 1024 + member->c.test;
+	if (plan_in_step(share->plan))
+		lockstep_spec(&group->spec);
 	group->first_flow = share->flows;
 	group->workers = (uint32_t)group->spec.workers;
 	share->flows += group->workers;
@@ -117,7 +125,7 @@ static void make_groups(struct share *share, unsigned point)
 	for (uint32_t i = 0; i < share->members; i++) {
 		struct member *member = &share->member[i];
 
-		if (!group || !same_group(share, group, member) || is_alone(&group->spec)) {
+		if (!group || !same_group(share, group, member) || is_alone(share, &group->spec)) {
 			group = &share->group[share->groups++];
 			open_group(share, group, i, point);
 			qps = group->spec.qps;

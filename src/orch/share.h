@@ -117,6 +117,22 @@ int share_tell_failed(struct many *many, struct error *err);
 
 /* share_traffic.c */
 int share_traffic(struct many *many, struct error *err);
+/* Rank 0's instant so long from now, and whether somebody interrupts, for all. */
+int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t *ret, struct error *err);
+/* Takes what the others say, at most for so long; says itself that it must end. */
+int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err);
+
+/* share_step.c: iterations in step. */
+static inline bool plan_in_step(const struct plan *plan)
+{
+	return plan->test[0].iteration_sync; /* all tests are, or none */
+}
+int step_open(const struct share *share, const struct group *group, struct flow *flow, struct error *err);
+void step_close(struct flow *flow);
+/* What a worker has of one end, whose own messages alone count: without those that only announce. */
+void step_collect(const struct flow *flow, const struct member *member, struct worker_result *worker,
+		  struct rank_result *end);
+int step_run(struct many *many, bool measure, int64_t start_ns, struct error *err);
 
 /* share_collect.c: this rank's part of the results (spec/pairs.h). */
 void share_collect(struct many *many, struct buf *ret);

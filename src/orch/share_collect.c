@@ -51,6 +51,10 @@ static void collect_worker(const struct share *share, const struct member *membe
 	ret->qp_count = 0;
 	if (member->slot) /* bursts are the worker's, not one end's */
 		ret->bursts = NULL;
+	if (share->plan->test[member->c.test].sweep.spec[0].qp_histogram && flow->result->qp_count) {
+		ret->qp = flow->result->qp + first;
+		ret->qp_count = member->qps;
+	}
 	ret->both_ways = flow->spec->bidirectional;
 	if (share->group[member->group].members > 1)
 		cut(flow, first, member->qps, ret);
@@ -78,13 +82,20 @@ static void collect_end(const struct many *many, const struct member *member, st
 		mem_facts(first->mem, &end.facts);
 	}
 	for (uint32_t i = 0; i < group->workers; i++) {
+		struct flow *flow = member_flow(share, member, i);
+
+		if (validate_collect(flow, &end) < 0)
+			error_set(&end.error, -ENOMEM, "no memory for the wrong messages");
 		collect_worker(share, member, i, &workers[i]);
+		if (plan_in_step(share->plan))
+			step_collect(flow, member, &workers[i], &end);
 		if (workers[i].error.code && !end.error.code)
 			end.error = workers[i].error;
 	}
 	if (member->error)
 		end.error = *member->error;
 	part_end_pack(member->c.test, member->c.key, &end, to);
+	free(end.invalid);
 }
 
 static uint32_t most_workers(const struct share *share)

@@ -1,4 +1,5 @@
 /* Opens a rank's share: ports, memory and endpoints of all groups; their addresses travel at once, then all are connected. */
+#include "engine/lockstep.h"
 #include "mem/mem.h"
 #include "orch/share.h"
 
@@ -86,7 +87,7 @@ static int open_flow(struct many *many, struct group *group, uint32_t i, struct 
 	int rc;
 
 	flow->spec = &group->spec;
-	flow->engine = engine_find(&group->spec);
+	flow->engine = plan_in_step(share->plan) ? &engine_lockstep : engine_find(&group->spec);
 	flow->drv = driver_find((enum driver_kind)group->spec.driver);
 	flow->clock = many->conf->clock;
 	flow->topo = many->conf->topo;
@@ -100,6 +101,8 @@ static int open_flow(struct many *many, struct group *group, uint32_t i, struct 
 	if (!flow->engine || !flow->drv)
 		return error_set(err, -EPROTO, "this executable has no such driver or metric");
 	rc = flow_open(flow, &conf, &host, err);
+	if (rc == 0 && plan_in_step(share->plan))
+		rc = step_open(share, group, flow, err);
 	flow->result->core = flow->core;
 	flow->result->qps = group->spec.qps;
 	flow->result->numa = flow->mem ? flow->mem->node : -1;
@@ -296,6 +299,8 @@ int share_join(struct many *many, struct error *err)
 
 void share_close(struct share *share)
 {
-	for (uint32_t i = 0; share->flow && i < share->flows; i++)
+	for (uint32_t i = 0; share->flow && i < share->flows; i++) {
+		step_close(&share->flow[i]);
 		flow_close(&share->flow[i]);
+	}
 }

@@ -44,13 +44,12 @@ static int unpack_start(struct many *many, int64_t *start_ns, const struct buf *
 	return 0;
 }
 
-static int agree_start(struct many *many, int64_t *ret, struct error *err)
+int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t *ret, struct error *err)
 {
-	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
 	struct buf data = BUF_INIT;
 	int rc;
 
-	*ret = clock_now(many->conf->clock) + lead;
+	*ret = clock_now(many->conf->clock) + lead_ns;
 	if (many->comm->rank == 0)
 		pack_start(many, *ret, &data);
 	rc = comm_bcast(many->comm, &data, many_deadline(many), err);
@@ -145,6 +144,16 @@ static bool must_stop(const struct many *many)
 	return (interrupted && *interrupted) || (atomic_load(&many->share.control.failed) && !many_goes_on(many));
 }
 
+int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err)
+{
+	struct note note;
+	int rc = comm_wait(many->comm, timeout_ns, &note, err);
+
+	if (rc == 0)
+		rc = take_note(many, &note);
+	return rc == 0 && must_stop(many) ? stop_everywhere(many, err) : rc;
+}
+
 /* Until the workers of this rank have sent all that they will. */
 static int watch_senders(struct watch *w, struct error *err)
 {
@@ -157,13 +166,8 @@ static int watch_senders(struct watch *w, struct error *err)
 		const int64_t tick = many->interrupted || left < LATE_TICK_NS ? LATE_TICK_NS
 				     : left < TICK_NS                         ? left
 									      : TICK_NS;
-		struct note note;
 
-		rc = comm_wait(many->comm, tick, &note, err);
-		if (rc == 0)
-			rc = take_note(many, &note);
-		if (rc == 0 && must_stop(many))
-			rc = stop_everywhere(many, err);
+		rc = traffic_attend(many, tick, err);
 		if (rc == 0)
 			rc = check_overdue(w, now, err);
 		report_progress(w, now);
@@ -179,6 +183,10 @@ static uint64_t sent_by(const struct share *share, const struct member *member)
 	for (uint32_t i = 0; i < share->group[member->group].workers; i++) {
 		const struct flow *flow = member_flow(share, member, i);
 
+		if (flow->sends && spec_has_list(flow->spec)) { /* of several operations what takes a receive */
+			sent += ops_expected(flow, 1);
+			continue;
+		}
 		for (uint32_t j = member->slot * member->qps; j < (member->slot + 1) * member->qps; j++)
 			sent += flow->sends ? flow->eps[j].sent : 0;
 	}
@@ -263,6 +271,8 @@ static void begin(struct watch *w, bool measure)
 	atomic_store(&share->control.command, FLOW_RUN);
 	atomic_store(&share->control.expected, 0);
 	atomic_store(&share->control.arrived, 0);
+	atomic_store(&share->control.step, 0);
+	atomic_store(&share->control.stepped, 0);
 	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->clocks.rtt_ns : 0;
 }
 
@@ -270,12 +280,15 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 {
 	struct watch w = { .many = many };
 	struct workers *workers = NULL;
-	int rc = agree_start(many, &w.start_ns, err), join;
+	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
+	int rc = traffic_agree_start(many, lead, &w.start_ns, err), join;
 
 	if (rc < 0 || many->interrupted)
 		return rc;
 	begin(&w, measure);
 	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
+	if (rc == 0 && plan_in_step(many->conf->plan))
+		rc = step_run(many, measure, w.start_ns, err);
 	if (rc == 0)
 		rc = watch_senders(&w, err);
 	if (rc == 0)

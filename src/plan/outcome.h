@@ -36,6 +36,8 @@ struct outcome_test {
 	struct connection lowest, highest;
 	uint64_t sent, received, lost; /* messages, of the connections whose receiver counts */
 	bool counted; /* there are such */
+	uint64_t steppers;
+	double step_mean, step_max; /* in step: an iteration at its sender, s; 0: not in step */
 	struct burst_sum *burst_sum; /* while results are looked at */
 	bool has_bursts;
 	struct burst_summary bursts;

@@ -79,6 +79,24 @@ static void add_loss(struct outcome_test *test, const struct result *result)
 	}
 }
 
+/* In step: how long an iteration took at its sender. */
+static void add_steps(struct outcome_test *test, const struct result *result)
+{
+	const struct rank_result *sender = result_sender(result);
+
+	for (uint32_t i = 0; sender && i < sender->workers; i++) {
+		const struct worker_result *worker = &sender->worker[i];
+		const double longest = (double)worker->longest_ns / 1e9;
+		const uint64_t steps = worker->qps ? worker->sent / worker->qps : 0;
+
+		if (!worker->timed_ns || !steps)
+			continue;
+		test->step_mean += worker_seconds(worker) / (double)steps;
+		test->steppers++;
+		test->step_max = longest > test->step_max ? longest : test->step_max;
+	}
+}
+
 static void add_instant(int64_t span[2], int64_t at_ns)
 {
 	if (!span[0] || at_ns < span[0])
@@ -127,6 +145,7 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 		*figure = figure_of(result);
 		add_figure(test, c, *figure);
 		add_loss(test, result);
+		add_steps(test, result);
 		add_windows(&outcome->stage[stage], result);
 		rc = outcome_add_bursts(outcome, c, point, result, err);
 		test->missed += result->status == RUN_THRESHOLD;
@@ -141,6 +160,7 @@ static void conclude_test(struct outcome_test *test, uint32_t rounds)
 {
 	const uint64_t good = test->connections - test->failed;
 
+	test->step_mean /= test->steppers ? (double)test->steppers : 1;
 	test->mean = good ? test->sum / (double)good : (double)NAN;
 	test->sum /= rounds; /* of what runs at once */
 	if (!good)

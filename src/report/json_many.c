@@ -82,15 +82,20 @@ static void list_all(const struct outcome *outcome, unsigned point, struct resul
 	}
 }
 
-static json_t *figures(const struct outcome_test *t, bool latency)
+static json_t *figures(const struct plan_test *planned, const struct outcome_test *t, bool latency)
 {
 	json_t *object = json_object();
 
 	if (!latency)
-		tree_put(&object, "sumGbSec", tree_real(t->sum));
+		tree_put(&object, "sumGbSec",
+			 planned->iteration_sync && planned->bytes ? json_null() : tree_real(t->sum));
 	tree_put(&object, latency ? "meanMedianUsec" : "meanGbSec", tree_real(t->mean));
 	tree_put(&object, latency ? "minMedianUsec" : "minGbSec", tree_real(t->min));
 	tree_put(&object, latency ? "maxMedianUsec" : "maxGbSec", tree_real(t->max));
+	if (t->steppers) {
+		tree_put(&object, "meanIterationUsec", tree_real(t->step_mean * 1e6));
+		tree_put(&object, "maxIterationUsec", tree_real(t->step_max * 1e6));
+	}
 	return object;
 }
 
@@ -113,7 +118,7 @@ static json_t *test(const struct outcome *outcome, unsigned point, uint32_t i)
 	tree_put(&object, "txDepth", tree_count(spec->tx_depth));
 	tree_put(&object, "failedConnections", ran ? tree_count(t->failed) : json_null());
 	tree_put(&object, "thresholdMissed", ran ? tree_count(t->missed) : json_null());
-	tree_put(&object, "figures", ran ? figures(t, latency) : json_null());
+	tree_put(&object, "figures", ran ? figures(planned, t, latency) : json_null());
 	tree_put(&object, "sent", t->counted ? tree_count(t->sent) : json_null());
 	tree_put(&object, "received", t->counted ? tree_count(t->received) : json_null());
 	tree_put(&object, "bursts", part_bursts(&planned->sweep.spec[point], t->has_bursts ? &t->bursts : NULL));

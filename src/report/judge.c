@@ -157,6 +157,14 @@ static void judge_late_ranks(const struct court *court)
  * Both sides' windows in one clock: what one counted outside the other's window makes their figures differ. Where the
  * receiver counts, it counted time in which nothing could come.
  */
+/* In step the sides wait for each other between iterations; only these are timed. */
+static bool is_in_step(const struct court *court)
+{
+	const struct rank_result *sender = result_sender(court->result);
+
+	return sender && sender->workers && sender->worker[0].timed_ns;
+}
+
 static void judge_sides(const struct court *court)
 {
 	const struct rank_result *sender = result_sender(court->result), *receiver = result_receiver(court->result);
@@ -164,8 +172,9 @@ static void judge_sides(const struct court *court)
 	double apart;
 	char text[UNITS_TEXT];
 
-	if (is_latency(court) || !receiver || !receiver->counts_received || receiver->clock_error_ns < 0 ||
-	    !rank_window(court->result, sender, &a) || !rank_window(court->result, receiver, &b))
+	if (is_latency(court) || is_in_step(court) || !receiver || !receiver->counts_received ||
+	    receiver->clock_error_ns < 0 || !rank_window(court->result, sender, &a) ||
+	    !rank_window(court->result, receiver, &b))
 		return;
 	apart = fmax(fabs((double)(a.begin_ns - b.begin_ns)), fabs((double)(a.end_ns - b.end_ns))) / 1e9;
 	if (apart > SIDES_LIMIT * a.seconds)
@@ -264,7 +273,7 @@ static void judge_delivery(const struct court *court)
 
 static void judge_validated(const struct court *court)
 {
-	if (court->result->request.spec.validate)
+	if (court->result->request.spec.validate && !is_in_step(court))
 		say(court, "validated", false,
 		    "every message was filled and every byte compared: the figures include that work");
 }

@@ -47,6 +47,19 @@ static void extreme(const struct page *page, const struct outcome *outcome, cons
 	page_text(page, label, units_format_figure(figure, value), unit, remark);
 }
 
+/* Iterations in step that have different sizes have no bandwidth in common. */
+static void total(const struct page *page, const struct plan_test *planned, const struct outcome_test *test)
+{
+	if (planned->iteration_sync && planned->bytes)
+		page_text(page, "Total BW", "n/a", "Gbit/sec", "sizes differ");
+	else
+		page_figure(page, planned->peer_shifting ? "Total BW of a round" : "Total BW", test->sum, "Gbit/sec");
+	if (!test->steppers)
+		return;
+	page_figure(page, "Mean iteration", test->step_mean * 1e6, "usec");
+	page_figure(page, "Longest iteration", test->step_max * 1e6, "usec");
+}
+
 static void summary(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct outcome_test *test = outcome_test(outcome, point, i);
@@ -55,8 +68,7 @@ static void summary(const struct page *page, const struct outcome *outcome, unsi
 
 	if (!isnan(test->mean)) {
 		if (!latency)
-			page_figure(page, outcome->plan->test[i].peer_shifting ? "Total BW of a round" : "Total BW",
-				    test->sum, unit);
+			total(page, &outcome->plan->test[i], test);
 		page_figure(page, latency ? "Mean of the medians" : "Mean of a connection", test->mean, unit);
 		extreme(page, outcome, "Lowest", test->min, &test->lowest, unit);
 		extreme(page, outcome, "Highest", test->max, &test->highest, unit);

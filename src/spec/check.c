@@ -95,6 +95,11 @@ static const struct pair pairs[] = {
 	PAIR(ptini_file, spec.op, "the file gives each pair its size"),
 	PAIR(iteration_sync, peer_shifting, "in step are all pairs at once, or those of a round"),
 	PAIR(iteration_sync, spec.op, "an iteration is one message to each peer"),
+	PAIR(iteration_sync, spec.tx_depth, "a queue pair has the message of one iteration under way"),
+	PAIR(iteration_sync, spec.rx_depth, "a queue pair has the message of one iteration under way"),
+	PAIR(iteration_sync, spec.post_batch, "a queue pair has the message of one iteration under way"),
+	PAIR(iteration_sync, spec.cq_mod, "each completion is waited for"),
+	PAIR(iteration_sync, spec.working_set, "a queue pair has the message of one iteration under way"),
 	PAIR(iteration_sync, spec.load, "an iteration begins when all others have ended"),
 	PAIR(spec.op, spec.verb, "each operation has its own verb"),
 	PAIR(spec.op, spec.size, "each operation has its own size"),
@@ -133,6 +138,10 @@ int request_check_pairs(const struct request *request, struct error *err)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		const int a = option_row_at(pairs[i].a), b = option_row_at(pairs[i].b);
 
+		const bool compared = a == ROW(spec.validate) && b == ROW(spec.bidirectional);
+
+		if (compared && request->iteration_sync) /* there both are */
+			continue;
 		if (option_given(request, a) && option_given(request, b))
 			return error_set(err, -EINVAL, "%s and %s exclude each other: %s", name_of(request, a).text,
 					 name_of(request, b).text, pairs[i].why);

@@ -64,6 +64,16 @@ static int check_memory(const struct request *request, struct error *err)
 	return 0;
 }
 
+/* In step messages are compared between the iterations, which are not timed then. */
+static int check_in_step(const struct request *request, struct error *err)
+{
+	const enum verb verb = (enum verb)request->spec.verb;
+
+	if (verb == VERB_READ || verb_is_atomic(verb))
+		return refuse(request, ROW(spec.verb), "what is fetched is not compared: use -v write or send", err);
+	return check_memory(request, err);
+}
+
 int request_check_validate(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -71,6 +81,8 @@ int request_check_validate(const struct request *request, struct error *err)
 
 	if (!spec->validate)
 		return 0;
+	if (request->iteration_sync)
+		return check_in_step(request, err);
 	rc = check_kind(request, err);
 	if (rc == 0)
 		rc = check_course(request, err);

@@ -162,7 +162,14 @@ int request_check_sync_transport(const struct request *request, struct error *er
 	const struct spec *const spec = &request->spec;
 	const bool tells = transport_verbs(spec->transport) & VERB_BIT(VERB_WRITE_IMM);
 
-	if (!request->iteration_sync || (tells && transport_is_reliable(spec->transport)))
+	if (!request->iteration_sync)
+		return 0;
+	if (spec->driver == DRIVER_NULL || spec->driver == DRIVER_DV)
+		return error_set(err, -EINVAL,
+				 "%s does not go with %s: it takes %s ibv or ofi, by which a message can be announced",
+				 name_of(request, ROW(iteration_sync)).text, naming_of(request, ROW(spec.driver)).text,
+				 name_of(request, ROW(spec.driver)).text);
+	if (tells && transport_is_reliable(spec->transport))
 		return 0;
 	return error_set(err, -EINVAL,
 			 "%s does not go with %s: it takes %s RC, XRC, DC, RDM or MSG, which have write_imm",

@@ -120,9 +120,9 @@ bool worker_has_window(const struct worker_result *worker)
 	return worker->end_ns > worker->begin_ns;
 }
 
-static double window_seconds(const struct worker_result *worker)
+double worker_seconds(const struct worker_result *worker)
 {
-	return (double)(worker->end_ns - worker->begin_ns) / 1e9;
+	return (double)(worker->timed_ns ? worker->timed_ns : worker->end_ns - worker->begin_ns) / 1e9;
 }
 
 /* Earliest and latest of the instants seen so far. */
@@ -174,7 +174,7 @@ bool rank_window(const struct result *result, const struct rank_result *rank, st
 		if (!worker_has_window(worker))
 			continue;
 		windows++;
-		seconds += window_seconds(worker);
+		seconds += worker_seconds(worker);
 		span_add(&begin, worker->begin_ns);
 		span_add(&end, worker->end_ns);
 		cuts += cut(spec, rank, worker);
@@ -206,7 +206,7 @@ bool rank_cpu(const struct rank_result *rank, struct cpu_time *ret)
 			return false;
 		user += (double)worker->cpu_user_ns / 1e9;
 		system += (double)worker->cpu_system_ns / 1e9;
-		seconds += window_seconds(worker);
+		seconds += worker_seconds(worker);
 	}
 	if (seconds <= 0)
 		return false;

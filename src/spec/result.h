@@ -88,6 +88,7 @@ struct worker_result {
 	uint64_t sent, received; /* messages completed inside the window */
 	uint64_t op_sent[SPEC_OPS]; /* with a list of operations: of those sent, how many of each; */
 	uint64_t received_bytes; /* payload of those received */
+	int64_t timed_ns, longest_ns; /* in step: the iterations themselves, without the pauses; the longest. Else 0 */
 	uint64_t edge_begin, edge_end; /* messages outstanding at the two edges */
 	int64_t edge_error_ns; /* width of the bracket in which an edge was taken, the larger of both */
 
@@ -238,6 +239,9 @@ struct rate result_op_rate(const struct result *result, unsigned op);
 uint64_t worker_counted(const struct rank_result *rank, const struct worker_result *worker);
 /* Whether this worker took a window; what took none has neither counts nor CPU time. */
 bool worker_has_window(const struct worker_result *worker);
+
+/* Length of a worker's window, in step of the iterations in it; s. */
+double worker_seconds(const struct worker_result *worker);
 
 /* How this side's window was taken, over its workers. */
 struct window {

@@ -48,6 +48,8 @@ static const struct field worker_fields[] = {
 	FIELD(FIELD_U64, worker_result, end_ns),
 	FIELD(FIELD_U64, worker_result, sent),
 	FIELD(FIELD_U64, worker_result, received),
+	FIELD(FIELD_U64, worker_result, timed_ns),
+	FIELD(FIELD_U64, worker_result, longest_ns),
 	FIELD(FIELD_U64, worker_result, edge_begin),
 	FIELD(FIELD_U64, worker_result, edge_end),
 	FIELD(FIELD_U64, worker_result, edge_error_ns),

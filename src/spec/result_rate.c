@@ -13,7 +13,7 @@ struct tally {
 
 static void rate_add(struct rate *rate, const struct worker_result *worker, struct tally tally)
 {
-	const double seconds = (double)(worker->end_ns - worker->begin_ns) / 1e9;
+	const double seconds = worker_seconds(worker);
 
 	rate->seconds += seconds;
 	rate->messages += tally.messages;

@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.plain,
 def many(run):
     """many('ring', 3, *options, rc=0) → the checked document of a scenario over ranks of this machine."""
     def call(pattern, ranks, *options, rc=0):
-        result = run('--traffic_pattern', pattern, '-n', f'localhost%[1-{ranks}]', '--print_json_results', '-w', '0',
+        warmup = () if '--warmup_iterations' in options else ('-w', '0')
+        result = run('--traffic_pattern', pattern, '-n', f'localhost%[1-{ranks}]', '--print_json_results', *warmup,
                      *options, timeout=90)
         assert result.rc == rc, result
         return check(result.stdout)
@@ -180,6 +181,49 @@ def test_sweep(many):
     assert [c['testConfig']['resourceConfig']['operations'][0]['msgSize'] for c in document['connections']] == \
         [64, 64, 4096, 4096] * 2
     assert document['status'] == 'ok' and len(document['aggregatedResults']['bidirConnections']) == 0
+
+
+def test_in_step_with_validation(many):
+    """Every message of every iteration arrives at its peer and is compared; only the iterations are timed."""
+    document = many('a2a', 3, '-r', 'ofi', '-d', 'shm', '--iteration_sync', '-i', '10', '-q', '2', '-s', '5000',
+                    '--validate', '-v', 'write')
+    figures = document['aggregatedResults']['perTest'][0]['figures']
+    assert document['status'] == 'ok' and 0 < figures['meanIterationUsec'] <= figures['maxIterationUsec']
+    for connection in document['connections']:
+        rate = connection['results']['bwResults']
+        assert connection['loss']['sent'] == connection['loss']['received'] == rate['messages'] == 20
+        found = connection['results']['validationResults']
+        assert (found['validatedMessages'], found['invalidDataSampleCount']) == (20, 0)
+        assert rate['bwGbSec'] == pytest.approx(20 * 5000 * 8 / rate['durationSec'] / 1e9)
+        assert rate['durationSec'] <= 10.001 * figures['maxIterationUsec'] / 1e6
+
+
+def test_in_step_both_ways(many):
+    """Both directions on the same queue pairs, two workers, after a warm-up by count; messages of both are compared."""
+    document = many('a2a', 2, '-r', 'ofi', '-d', 'shm', '--iteration_sync', '-i', '5', '-b', '-N', '2', '--validate',
+                    '--warmup_iterations', '2')
+    assert document['status'] == 'ok' and len(document['connections']) == 2
+    for connection in document['connections']:
+        assert connection['results']['bwResults']['messages'] == 10
+        assert connection['results']['validationResults']['validatedMessages'] == 14
+
+
+def test_in_step_sizes_have_no_sum(many, tmp_path):
+    file = tmp_path / 'sizes.ptini'
+    file.write_text('[collective]\ntype = ALLTOALLV\ncounts = {\n 0, 25, 0\n 250, 0, 7\n 0, 2, 0\n}\n')
+    document = many('a2a', 3, '-r', 'ofi', '-d', 'shm', '--iteration_sync', '-i', '5', '--ptini_file', file)
+    assert document['aggregatedResults']['perTest'][0]['figures']['sumGbSec'] is None
+    assert [c['results']['bwResults']['bytes'] for c in document['connections']] == [20 * n for n in (25, 250, 7, 2)]
+
+
+@pytest.mark.parametrize('options', [('-r', 'ofi', '-d', 'shm'), ('-c', 'TCP')])
+def test_validation(many, options):
+    """Each connection's messages are told from those of the others."""
+    document = many('a2a', 3, *options, '--validate', '-i', '20', '-H')
+    for connection in document['connections']:
+        found = connection['results']['validationResults']
+        assert (found['validatedMessages'], found['invalidDataSampleCount']) == (20, 0)
+        assert any(len(process['qpHistogram'] or []) == 1 for process in connection['resultsPerProcess'])
 
 
 def test_report_for_people(run):
