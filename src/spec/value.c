@@ -40,8 +40,7 @@ static const char *with_suffix(const struct option_row *row, const char *text, c
 
 	if (!row->bare || !len || !strchr("0123456789.", text[len - 1]) || len + strlen(row->bare) >= UNITS_TEXT)
 		return text;
-	memcpy(ret, text, len);
-	strcpy(ret + len, row->bare);
+	stpcpy(stpcpy(ret, text), row->bare);
 	return ret;
 }
 
