@@ -12,6 +12,7 @@
 #define PACKET_SIZE 1024 /* UD, UDP and DGRAM: fits every usual MTU */
 #define SMALL_SIZE  8 /* latency, atomics */
 
+#define IN_FLIGHT      (256ull << 20) /* bytes: more would only take long to end */
 #define BW_TX_DEPTH    128
 #define LAT_TX_DEPTH   32 /* one message is under way; the rest are completions not yet reaped */
 #define RX_DEPTH       512
@@ -247,7 +248,9 @@ static void resolve_tx_depth(struct spec *spec)
 
 	if (spec->tx_depth != SPEC_AUTO || (transport_is_socket(spec->transport) && !paced))
 		return;
-	spec->tx_depth = spec->metric == METRIC_LAT && !paced ? LAT_TX_DEPTH : share_of(spec, BW_TX_DEPTH);
+	spec->tx_depth = spec->metric == METRIC_LAT && !paced
+				 ? LAT_TX_DEPTH
+				 : within(IN_FLIGHT / spec->size, 2, share_of(spec, BW_TX_DEPTH));
 	if (spec->tx_depth < spec->burst_size) /* a burst never waits for completions */
 		spec->tx_depth = spec->burst_size;
 }

@@ -55,6 +55,8 @@ static const struct {
 	{ "-n h -c XRC", &rdma, "rdma_driver=ibv connection=XRC verb=write msg_size=64Ki qp_timeout=14" },
 	{ "-n h -c dc", &rdma, "rdma_driver=ibv connection=DC verb=write wr_api=auto qp_timeout=14" },
 	{ "-n h -c UC", &rdma, "rdma_driver=ibv verb=write msg_size=64Ki" },
+	{ "-n h -s 8M", &rdma, "tx_depth=32 post_batch=1" },
+	{ "-n h -s 1G", &rdma, "tx_depth=2 post_batch=1" },
 	{ "-n h -c UD", &rdma, "rdma_driver=ibv verb=send msg_size=1Ki tx_depth=128 rx_depth=512 post_batch=16" },
 	{ "-n h -v send -q 1024 -s 8", &rdma, "tx_depth=16 rx_depth=16 post_batch=16" },
 	{ "-n h -v send", &rdma, "connection=RC msg_size=64Ki rx_depth=512" },
