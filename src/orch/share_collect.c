@@ -69,6 +69,8 @@ static void collect_end(const struct many *many, const struct member *member, st
 	const struct flow *first = member_flow(share, member, 0);
 	struct rank_result end = many->mine;
 
+	end.invalid = NULL;
+	end.invalids = 0;
 	end.active = member->active;
 	end.mem = group->spec.mem;
 	end.delivery = first->caps.delivery;
