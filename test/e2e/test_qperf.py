@@ -13,6 +13,7 @@ import pytest
 
 from processes import SCALE
 
+pytestmark = pytest.mark.waits
 TIMEOUT_S = 30 * SCALE
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from processes import SCALE
 
+pytestmark = pytest.mark.waits
 SIZES = {'TCP': ['1', '3', '64', '1000', '64K', '1048577'], 'UDP': ['1', '3', '64', '1000', '8K', '65507']}
 SHORT = ('-D', '0.2', '-w', '0')
 TIMEOUT_S = 30

@@ -3,6 +3,8 @@ import pytest
 
 from e2e.result_schema import check
 
+pytestmark = pytest.mark.waits
+
 
 def words(*more):
     return ('-v', 'send', '--validate', '-w', '0', *(() if '-s' in more else ('-s', '1000')), *more)
