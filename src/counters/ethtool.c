@@ -45,12 +45,17 @@ static int ask(int fd, const char *interface, void *data)
 /* Number of counters; 0 when the driver keeps none. */
 static uint32_t count_of(int fd, const char *interface)
 {
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t count;
-	} set = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_STATS } };
+	struct ethtool_sset_info *set = calloc(1, sizeof(*set) + sizeof(set->data[0]));
+	uint32_t count = 0;
 
-	return ask(fd, interface, &set) || !set.info.sset_mask ? 0 : set.count;
+	if (set) {
+		*set = (struct ethtool_sset_info){ .cmd = ETHTOOL_GSSET_INFO,
+						   .sset_mask = UINT64_C(1) << ETH_SS_STATS };
+		if (!ask(fd, interface, set) && set->sset_mask)
+			count = set->data[0];
+	}
+	free(set);
+	return count;
 }
 
 static void read_stats(int fd, const char *interface, uint32_t count, const char *source, struct reading *ret)

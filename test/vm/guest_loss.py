@@ -48,7 +48,7 @@ def moved(side, source):
 
 
 def test_loss_is_counted(run, wire):
-    """UC: what was lost is what the devices' own counts differ by. RC: sent again until all is there."""
+    """UC: what was lost on the wire is what the devices' own counts differ by. RC: sent again until all is there."""
     got = {}
     for connection, verb in (('UC', 'write_imm'), ('RC', 'write')):
         result = run('-n', 'localhost', '-d', 'rxe1', '--server_device', 'rxe2', '-c', connection, '-v', verb, '-s',
@@ -58,8 +58,8 @@ def test_loss_is_counted(run, wire):
     lost = got['UC']['loss']['lost']
     assert got['UC']['loss']['sent'] == 1000 and 0 < lost < 200
     assert moved(got['UC']['requestor'], 'rxe1 port 1')['sent_pkts'] == 1000
-    assert moved(got['UC']['responder'], 'rxe2 port 1')['rcvd_pkts'] == 1000 - lost
-    assert moved(got['UC']['responder'], 'v2')['rx_packets'] == 1000 - lost
+    arrived = moved(got['UC']['responder'], 'rxe2 port 1')['rcvd_pkts']  # one finds no receive request where it is late
+    assert moved(got['UC']['responder'], 'v2')['rx_packets'] == arrived and 1000 - lost <= arrived < 1000
     assert 'lostBetween' in {remark['id'] for remark in got['UC']['remarks']}
     assert moved(got['RC']['responder'], 'rxe2 port 1')['out_of_seq_request'] > 0
     assert 'countersRetransmission' in {remark['id'] for remark in got['RC']['remarks']}
