@@ -28,7 +28,7 @@ def median_latency(measured, usec, tolerance, *options):
     """latResults of a run whose median is not too high: whatever else runs here adds to it; nothing makes it lower."""
     for _ in range(8):
         results = measured(*options, '-m', 'lat')['results']['latResults']
-        assert results['minUsec'] >= usec * (0.9999 if SCALE == 1 else 0.9) - EXACT
+        assert results['minUsec'] >= usec * (0.9999 if SCALE == 1 else 0.6) - EXACT
         if results['medianUsec'] <= usec + tolerance:
             break
     assert results['medianUsec'] <= usec + tolerance
