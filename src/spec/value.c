@@ -33,15 +33,23 @@ static int out_of_range(const struct option_row *row, const char *text, struct e
 	return error_set(err, -ERANGE, "'%.*s' is out of range: %s", SHOWN, text, option_allowed(row, allowed));
 }
 
-/* A number without suffix in a row where that has one of its own; ret of UNITS_TEXT bytes. */
-static const char *with_suffix(const struct option_row *row, const char *text, char *ret)
+/*
+ * A number without suffix in a row that has one of its own gets it; whole of UNITS_TEXT bytes. -EINVAL: it has more digits than
+ * any number needs, and must not be read in another unit for that.
+ */
+static int with_suffix(const struct option_row *row, const char *text, char *whole, const char **ret, struct error *err)
 {
 	const size_t len = strlen(text);
 
-	if (!row->bare || !len || !strchr("0123456789.", text[len - 1]) || len + strlen(row->bare) >= UNITS_TEXT)
-		return text;
-	stpcpy(stpcpy(ret, text), row->bare);
-	return ret;
+	*ret = text;
+	if (!row->bare || !len || !strchr("0123456789.", text[len - 1]))
+		return 0;
+	if (len + strlen(row->bare) >= UNITS_TEXT)
+		return error_set(err, -EINVAL, "'%.*s' has too many digits: at most %zu are allowed", SHOWN, text,
+				 UNITS_TEXT - strlen(row->bare) - 1);
+	stpcpy(stpcpy(whole, text), row->bare);
+	*ret = whole;
+	return 0;
 }
 
 /* --- numbers of 64 bits: int, size, rate --- */
@@ -49,12 +57,14 @@ static const char *with_suffix(const struct option_row *row, const char *text, c
 static int number_from(const struct option_row *row, const char *text, uint64_t *ret, struct error *err)
 {
 	char whole[UNITS_TEXT];
+	int rc;
 
 	if (row->type == OPTION_SIZE)
 		return units_parse_size(text, ret, err);
-	if (row->type == OPTION_RATE)
-		return units_parse_rate(with_suffix(row, text, whole), ret, err);
-	return units_parse_int(text, ret, err);
+	if (row->type != OPTION_RATE)
+		return units_parse_int(text, ret, err);
+	rc = with_suffix(row, text, whole, &text, err);
+	return rc ? rc : units_parse_rate(text, ret, err);
 }
 
 static char *number_format(const struct option_row *row, const void *field, char *ret, size_t size)
@@ -137,10 +147,12 @@ static char *load_format(const struct option_row *row, const void *field, char *
 
 static int time_parse(const struct option_row *row, const char *text, void *field, struct error *err)
 {
+	const char *number;
 	char whole[UNITS_TEXT];
 	int64_t value;
-	const int rc = units_parse_time(with_suffix(row, text, whole), &value, err);
+	int rc = with_suffix(row, text, whole, &number, err);
 
+	rc = rc ? rc : units_parse_time(number, &value, err);
 	if (rc)
 		return rc;
 	if ((double)value < row->min || (double)value > row->max)

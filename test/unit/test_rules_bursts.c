@@ -62,6 +62,8 @@ static const struct {
 	const struct request_host *host;
 	const char *sentence; /* its begin */
 } refused[] = {
+	{ "-n h --burst_profile storage --burst_size 8 --rate_limit 2.36666666666666666666666666666666666666", &bare,
+	  "--rate_limit: '2.36666666666666666666666666666666666666' has too many digits" },
 	{ "-n h -c TCP --burst_size 8", &bare,
 	  "--burst_size has no effect without --burst_profile: there are no bursts" },
 	{ "-n h -c TCP --burst_log f", &bare,

@@ -109,6 +109,14 @@ def better(name, one, other):
     return min(one, other) if name.endswith('lat') and other else max(one, other)
 
 
+def agree(name, real, other):
+    """Within 4 times of the real pair; over RDS, where that at times stands still, no worse than a fourth of it."""
+    if not real or not other:
+        return False
+    ratio = real / other if name.endswith('lat') else other / real  # above 1: other is the better one
+    return ratio > 1 / 4 and (ratio < 4 or name.startswith('rds'))
+
+
 @pytest.mark.parametrize('at_once, names, words', [
     (4, [name for name in THEIRS if 'bw' in name], ['-cm1', '-nr', 1, '-m', 1024]),
     (4, [name for name in THEIRS if not re.search('bw|poll', name)], ['-cm1', '-nr', 1]),
@@ -119,15 +127,15 @@ def test_all_pairs_agree(program, serve, at_once, names, words):
     ports = {which: serve(which) for which in ENDS}
     found = {pair: dict.fromkeys(names, 0) for pair in PAIRS}
     apart = names
-    for _ in range(12):
+    for _ in range(8):
         with ThreadPoolExecutor(at_once) as pool:
             runs = {(server, client): pool.submit(figures, program(client), ports[server], '-t', 1, *words, *apart)
                     for server, client in PAIRS}
         for pair, run in runs.items():
             for name, value in run.result().items():
                 found[pair][name] = better(name, value, found[pair][name])
-        apart = [name for name in names
-                 if not all(1 / 4 < found[pair][name] / (found[PAIRS[0]][name] or 1) < 4 for pair in PAIRS)]
+        apart = [name for name in names if not all(agree(name, found[PAIRS[0]][name], found[pair][name])
+                                                   for pair in PAIRS)]
         if not apart:
             break
     assert not apart, {name: [found[pair][name] for pair in PAIRS] for name in apart}
