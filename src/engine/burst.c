@@ -68,13 +68,13 @@ static int post_open(struct flow *flow, struct bursts *b)
 	return rc;
 }
 
-/* Slots that are due: their bursts begin. */
+/* Slots that are due: their bursts begin. No more than the lines in a turn: slots may come faster than posts return. */
 static int start_due(struct flow *flow, struct bursts *b)
 {
 	int64_t now;
 	int rc = 0;
 
-	while (rc == 0 && b->next_ns <= (now = clock_now(flow->clock))) {
+	for (uint32_t i = 0; rc == 0 && i < b->lines && b->next_ns <= (now = clock_now(flow->clock)); i++) {
 		struct burst_line *line = &b->line[b->next];
 
 		if (burst_begin(flow, line, now))

@@ -1,0 +1,29 @@
+/* Slots that come too fast, too late or too close: the link is used, and each slot of the window is counted once. */
+#include "burst_bench.h"
+
+/* A slot each 10 ns: nobody can fill them, but the link is busy all the time. */
+static void too_many_slots_leave_no_gap(void **state)
+{
+	struct bench *b = bench_new(BURST_STORAGE);
+	const struct burst_stats *stats;
+
+	(void)state;
+	b->spec.rate_limit = UINT64_C(51200000000000);
+	b->spec.null_rate = UINT64_C(10000000000);
+	b->spec.duration_ns = 100 * MS;
+	bench_run(b);
+	stats = b->result.bursts;
+	assert_int_equal(stats->slots, stats->bursts + stats->skipped + stats->full);
+	assert_in_range(stats->slots, 9990000, 10000001);
+	assert_in_range(trace.messages, 124000, 126000);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_many_slots_leave_no_gap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
