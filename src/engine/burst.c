@@ -68,35 +68,13 @@ static int post_open(struct flow *flow, struct bursts *b)
 	return rc;
 }
 
-/* Slots that are due: their bursts begin. No more than the lines in a turn: slots may come faster than posts return. */
-static int start_due(struct flow *flow, struct bursts *b)
+/* Books what has come: 1 = completions, 0 = nothing. */
+static int take(struct flow *flow)
 {
-	int64_t now;
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < b->lines && b->next_ns <= (now = clock_now(flow->clock)); i++) {
-		struct burst_line *line = &b->line[b->next];
-
-		if (burst_begin(flow, line, now))
-			rc = post_line(flow, line);
-		burst_choose(flow);
-	}
-	return rc;
-}
-
-/* One turn: 1 = completions came. */
-static int burst_turn(struct flow *flow)
-{
-	struct bursts *b = flow->bursts;
 	struct done done[FLOW_DONES];
+	const int n = flow->drv->poll(flow->port, done, FLOW_DONES);
 	int64_t now;
-	int n = start_due(flow, b);
 
-	if (n == 0 && b->posting)
-		n = post_open(flow, b);
-	if (n < 0)
-		return n;
-	n = flow->drv->poll(flow->port, done, FLOW_DONES);
 	if (n <= 0)
 		return n < 0 ? flow_fail(flow) : 0;
 	now = clock_now(flow->clock);
@@ -109,6 +87,44 @@ static int burst_turn(struct flow *flow)
 			burst_done(flow, done[i].ep->index, done[i].count, now);
 	}
 	return 1;
+}
+
+/* A slot has no room only if what was sent is not completed, not because nobody has looked since. */
+static int make_room(struct flow *flow, const struct burst_line *line)
+{
+	int rc = 1;
+
+	while (rc > 0 && !burst_has_room(flow, line))
+		rc = take(flow);
+	return rc < 0 ? rc : 0;
+}
+
+/* Slots that are due: their bursts begin. No more than the lines in a turn: slots may come faster than posts return. */
+static int start_due(struct flow *flow, struct bursts *b)
+{
+	int64_t now;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < b->lines && b->next_ns <= (now = clock_now(flow->clock)); i++) {
+		struct burst_line *line = &b->line[b->next];
+
+		rc = make_room(flow, line);
+		if (rc == 0 && burst_begin(flow, line, now))
+			rc = post_line(flow, line);
+		burst_choose(flow);
+	}
+	return rc;
+}
+
+/* One turn: 1 = completions came. */
+static int burst_turn(struct flow *flow)
+{
+	struct bursts *b = flow->bursts;
+	int rc = start_due(flow, b);
+
+	if (rc == 0 && b->posting)
+		rc = post_open(flow, b);
+	return rc < 0 ? rc : take(flow);
 }
 
 /* --- waiting --- */

@@ -149,7 +149,7 @@ void burst_choose(struct flow *flow)
 	}
 }
 
-static bool has_room(const struct flow *flow, const struct burst_line *line)
+bool burst_has_room(const struct flow *flow, const struct burst_line *line)
 {
 	const struct bursts *b = flow->bursts;
 
@@ -204,7 +204,7 @@ bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
 	if (!has_slot(flow, line) || burst_due(&line->grid) > now) /* of training a pause may be now */
 		return false;
 	keep = in_window(flow, burst_due(&line->grid));
-	room = has_room(flow, line);
+	room = burst_has_room(flow, line);
 	stats->slots += keep;
 	stats->full += keep && !room;
 	if (room) {

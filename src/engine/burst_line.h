@@ -67,6 +67,7 @@ static inline struct burst_open *burst_current(const struct bursts *b, const str
 int burst_make(struct flow *flow); /* -ENOMEM with flow->error */
 void burst_start(struct flow *flow); /* at phase.start_ns */
 void burst_choose(struct flow *flow); /* the next slot of all lines */
+bool burst_has_room(const struct flow *flow, const struct burst_line *line); /* for another burst */
 bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now); /* false: the slot has no burst */
 void burst_posted(struct bursts *b, struct burst_line *line, uint32_t at, uint32_t count, int64_t now);
 void burst_ended(struct flow *flow, struct burst_line *line);

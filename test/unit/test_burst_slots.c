@@ -19,10 +19,27 @@ static void too_many_slots_leave_no_gap(void **state)
 	bench_free(b);
 }
 
+/* A burst takes 90 us of a period of 100 us, for the last 20 of which only the clock is looked at. */
+static void what_is_done_makes_room(void **state)
+{
+	struct bench *b = bench_new(BURST_SYNC);
+
+	(void)state;
+	b->spec.burst_pause_ns = 100 * US;
+	b->spec.burst_count = 200;
+	b->spec.tx_depth = 64;
+	b->spec.null_rate = UINT64_C(5700000000);
+	bench_run(b);
+	assert_int_equal(b->result.bursts->bursts, 200);
+	assert_int_equal(b->result.bursts->full + b->result.bursts->late, 0);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_many_slots_leave_no_gap),
+		cmocka_unit_test(what_is_done_makes_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
