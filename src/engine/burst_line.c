@@ -161,15 +161,36 @@ bool burst_has_room(const struct flow *flow, const struct burst_line *line)
 	return true;
 }
 
-/* Those that have passed while the worker was away, of which by count there are no more than asked for. */
-static uint64_t skip(const struct flow *flow, struct burst_line *line, int64_t now)
+/* Slots of a line, but no more than so many, that are due before an instant, which has passed. */
+static uint64_t due_before(const struct burst_line *line, int64_t ns, uint64_t most)
 {
-	const uint64_t first = line->grid.number, end = flow->spec->burst_count;
+	struct burst_grid grid = line->grid;
 
-	burst_grid_skip(&line->grid, now);
-	if (flow->phase.quota && line->grid.number > end)
-		line->grid.number = end;
-	return line->grid.number - first;
+	burst_grid_skip(&grid, ns - 1);
+	while (burst_due(&grid) < ns)
+		burst_grid_next(&grid);
+	return grid.number - line->grid.number < most ? grid.number - line->grid.number : most;
+}
+
+/* Those that have passed while the worker was away, of which by count there are no more than asked for. */
+static void skip(const struct flow *flow, struct burst_line *line, int64_t now)
+{
+	const struct phase *phase = &flow->phase;
+	struct burst_stats *stats = flow->result->bursts;
+	struct burst_grid to = line->grid;
+	uint64_t count = burst_grid_skip(&to, now), kept;
+
+	if (!count)
+		return;
+	if (phase->quota && to.number > flow->spec->burst_count) {
+		to.number = flow->spec->burst_count;
+		count = to.number - line->grid.number;
+	}
+	kept = due_before(line, phase->end_ns < now ? phase->end_ns : now, count) -
+	       due_before(line, phase->begin_ns < now ? phase->begin_ns : now, count);
+	stats->slots += phase->measure ? kept : 0;
+	stats->skipped += phase->measure ? kept : 0;
+	line->grid = to;
 }
 
 static void open_burst(const struct flow *flow, struct burst_line *line, bool keep)
@@ -195,12 +216,9 @@ static void open_burst(const struct flow *flow, struct burst_line *line, bool ke
 bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
 {
 	struct burst_stats *stats = flow->result->bursts;
-	const bool kept = in_window(flow, burst_due(&line->grid));
-	const uint64_t skipped = skip(flow, line, now);
 	bool keep, room;
 
-	stats->slots += kept ? skipped : 0;
-	stats->skipped += kept ? skipped : 0;
+	skip(flow, line, now);
 	if (!has_slot(flow, line) || burst_due(&line->grid) > now) /* of training a pause may be now */
 		return false;
 	keep = in_window(flow, burst_due(&line->grid));

@@ -122,6 +122,7 @@ static struct bench *bench_new(uint32_t profile)
 	b->spec.burst_profile = profile;
 	b->spec.tx_depth = 256;
 	b->spec.rx_depth = 1;
+	b->spec.warmup_ns = 0;
 	b->spec.burst_size = profile == BURST_TRAINING ? 0 : 64;
 	b->spec.post_batch = b->spec.cq_mod = 64;
 	assert_int_equal(topo_open(&b->topo, &err), 0);
@@ -162,8 +163,10 @@ static void bench_run(struct bench *b)
 					.stop_ns = INT64_MAX,
 					.quota = spec_quota(&b->spec),
 					.measure = true };
-	if (!b->flow.phase.quota)
-		b->flow.phase.end_ns = b->flow.phase.stop_ns = b->start + b->spec.duration_ns;
+	if (!b->flow.phase.quota) {
+		b->flow.phase.begin_ns += b->spec.warmup_ns;
+		b->flow.phase.end_ns = b->flow.phase.stop_ns = b->flow.phase.begin_ns + b->spec.duration_ns;
+	}
 	meter_start(&b->flow);
 	if (b->flow.engine->active(&b->flow) < 0)
 		fail_msg("%s", b->flow.error.text);

@@ -35,11 +35,33 @@ static void what_is_done_makes_room(void **state)
 	bench_free(b);
 }
 
+/* Away from the middle of the window until long behind its end, or from before it: what was due in it counts, and no more. */
+static void only_slots_of_the_window_count(void **state)
+{
+	(void)state;
+	for (unsigned early = 0; early < 2; early++) {
+		struct bench *b = bench_new(BURST_SYNC);
+		const struct burst_stats *stats;
+
+		b->spec.burst_pause_ns = 200 * US;
+		b->spec.duration_ns = 100 * MS;
+		b->spec.warmup_ns = early ? 20 * MS : 0;
+		fake.stall_at = 2 * SECOND + (early ? 10 : 50) * MS + 90 * US;
+		fake.stall = early ? 30 * MS : 100 * MS;
+		bench_run(b);
+		stats = b->result.bursts;
+		assert_int_equal(stats->slots, 500);
+		assert_int_equal(stats->slots, stats->bursts + stats->skipped + stats->full);
+		bench_free(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_many_slots_leave_no_gap),
 		cmocka_unit_test(what_is_done_makes_room),
+		cmocka_unit_test(only_slots_of_the_window_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
