@@ -91,6 +91,7 @@ static int check_company(const struct request *request, struct error *err)
 		  "both directions have bursts of their own with --dual_unidir" },
 		{ spec_has_list(spec), ROW(spec.op), "a burst has one kind of message" },
 		{ spec->validate, ROW(spec.validate), "filling and comparing would move the instants" },
+		{ *request->ptini_file != '\0', ROW(ptini_file), "messages of all bursts have one size" },
 		{ request->peer_shifting, ROW(peer_shifting), "rounds follow one another, bursts are of all at once" },
 		{ request->iteration_sync, ROW(iteration_sync), "bursts have instants and wait for nobody" },
 		{ spec->engine != ENGINE_CPU, ROW(spec.engine), "the processor keeps the instants" },

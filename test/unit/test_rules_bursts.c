@@ -75,6 +75,8 @@ static const struct {
 	  "sync_burst" },
 	{ "-n h -c TCP --burst_profile storage --burst_size 8 --rate_limit 1 --pause_min 1", &bare,
 	  "--pause_min has no effect with --burst_profile storage: it applies to --burst_profile training" },
+	{ "-n h[1-3] --traffic_pattern all2all --ptini_file f -c TCP --burst_profile sync_burst --burst_size 8", &bare,
+	  "--ptini_file f does not go with --burst_profile sync_burst: messages of all bursts have one size" },
 	{ "-n h -c TCP --burst_profile sync_burst", &bare, "--burst_profile sync_burst needs --burst_size" },
 	{ "-n h -c TCP --burst_profile training", &bare, "--burst_profile training needs --burst_ms" },
 	{ "-n h -c TCP --burst_profile storage --burst_size 8", &bare, "--burst_profile storage needs --rate_limit" },
