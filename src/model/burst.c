@@ -6,9 +6,9 @@
 /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 bytes; an RDMA write's first packet has 16 more. */
 #define PACKET_OVERHEAD 82
 
-double link_payload(double link, uint32_t mtu)
+double link_payload(double link, double packet)
 {
-	return link * mtu / (mtu + PACKET_OVERHEAD);
+	return link * packet / (packet + PACKET_OVERHEAD);
 }
 
 double burst_length(const struct burst *burst)

@@ -35,8 +35,8 @@ double buffer_alpha(double pool, double limit);
  */
 bool buffer_infer(double one, double two, double *ret_pool, double *ret_alpha);
 
-/* Payload of an Ethernet link that carries RoCEv2 packets of mtu bytes with 82 bytes of headers, preamble and gap. */
-double link_payload(double link, uint32_t mtu);
+/* Payload of an Ethernet link that carries RoCEv2 packets of so many bytes, each with 82 bytes of headers, preamble and gap. */
+double link_payload(double link, double packet);
 
 double burst_length(const struct burst *burst); /* of one sender */
 double burst_net(const struct burst *burst); /* bytes/s by which the queue grows while all send; <= 0: it doesn't */

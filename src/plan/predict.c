@@ -46,6 +46,12 @@ static double in_flight_of(const struct spec *spec)
 	return burst_in_flight(1, spec->qps * spec->workers, spec->tx_depth, (double)spec->size);
 }
 
+/* Payload of a packet on average: the last one of a message is shorter. */
+static double mean_packet(const struct spec *spec, uint32_t packet)
+{
+	return (double)spec->size / ceil((double)spec->size / packet);
+}
+
 static struct predict_case case_of(const struct spec *spec, const struct pressure *pressure)
 {
 	const double line = (double)spec->link_rate / 8;
@@ -56,7 +62,7 @@ static struct predict_case case_of(const struct spec *spec, const struct pressur
 		.senders = pressure->senders,
 		.ports = pressure->ports,
 		.sent = pressure->sent,
-		.link = known ? link_payload(line, packet) : line,
+		.link = known ? link_payload(line, mean_packet(spec, packet)) : line,
 		.line = line,
 		.message = (double)spec->size,
 		.messages = (double)spec->burst_size * (double)(spec->qps * spec->workers),

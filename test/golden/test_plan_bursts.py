@@ -80,6 +80,14 @@ def test_skew_and_alpha(predict):
 
 
 @pytest.mark.plain
+def test_headers(predict):
+    """Each packet has 82 bytes of them, also the only one of a short message and the last one of a longer one."""
+    for size, packet in [('64K', 4096), ('6000', 3000), ('64', 64)]:
+        one = predict(*sync(30, '-s', size, '--mtu', '4096'))
+        near(one['payloadRateGbSec'], 400 * packet / (packet + 82), 0.01)
+
+
+@pytest.mark.plain
 def test_training(predict):
     """An incast fills the buffer, not more; all-to-all and a ring fill nothing."""
     incast = ['--traffic_pattern', 'incast', '-c', 'UC', *POOL]
