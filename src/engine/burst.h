@@ -29,8 +29,8 @@ struct burst_grid {
 };
 
 /*
- * The slots of a worker from start_ns on. flow: queue pair of storage, whose phases are drawn apart, counted over all
- * senders; the other profiles have the same slots everywhere.
+ * The slots of a worker from start_ns on. flow: queue pair of storage, whose phases are drawn apart, another number for
+ * each of all senders; the other profiles have the same slots everywhere.
  */
 void burst_grid_init(struct burst_grid *grid, const struct spec *spec, uint64_t flow, int64_t start_ns);
 static inline int64_t burst_due(const struct burst_grid *grid)

@@ -108,7 +108,7 @@ int burst_make(struct flow *flow)
 /* The others have slots at the same instants everywhere; those of storage are drawn apart for each queue pair. */
 static uint64_t stream_of(const struct flow *flow, uint32_t line)
 {
-	return ((uint64_t)flow->number * flow->spec->workers + flow->index) * flow->qps + line;
+	return flow->stream + (uint64_t)flow->index * RESULT_QPS + line;
 }
 
 void burst_start(struct flow *flow)

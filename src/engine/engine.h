@@ -118,6 +118,7 @@ struct flow {
 
 	uint32_t number,
 		peers; /* of the senders of a test, this one; queue pairs of so many peers, one after another */
+	uint64_t stream; /* of random numbers: its first queue pair's, with room for all of all workers behind it */
 	struct bursts *bursts; /* what is under way of them (burst_line.c) */
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
 	struct step_checks *checks; /* in step: what is compared between two iterations (lockstep.h); NULL: nothing */

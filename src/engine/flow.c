@@ -248,6 +248,7 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .rx_depth = flow->rx_depth,
 				   .number = flow->number,
 				   .peers = flow->peers,
+				   .stream = flow->stream,
 				   .bursts = flow->bursts,
 				   .loop = flow->loop,
 				   .validation = flow->validation,

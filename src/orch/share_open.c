@@ -67,6 +67,14 @@ static bool sends_first(const struct share *share, const struct group *group)
 	return false;
 }
 
+/* Another one for each connection of each test, of which the first of a group stands for all; a worker has as many queue pairs. */
+static uint64_t stream_of(const struct share *share, const struct group *group)
+{
+	const uint64_t key = share->member[group->first].c.key;
+
+	return ((uint64_t)group->test << 56) + key * RESULT_WORKERS * RESULT_QPS;
+}
+
 static int open_flow(struct many *many, struct group *group, uint32_t i, struct error *err)
 {
 	struct share *share = &many->share;
@@ -95,6 +103,7 @@ static int open_flow(struct many *many, struct group *group, uint32_t i, struct 
 	flow->index = i;
 	flow->number = group->endpoint;
 	flow->peers = group->members;
+	flow->stream = stream_of(share, group);
 	flow->core = group->cores.core[i];
 	flow->active = group->active;
 	flow->result = &group->result.worker[i];
