@@ -69,6 +69,17 @@ static int follow(struct prediction *ret, const struct predict_case *of, struct 
 	return 0;
 }
 
+/* Messages. A larger burst of storage comes less often, so that the long run limits either none or all. */
+static double knee(const struct predict_case *of, const struct burst *burst)
+{
+	struct burst once = *burst;
+
+	if (!of->free_phases)
+		return burst_knee(burst) / of->message;
+	once.cycle = 0;
+	return burst_overloads(burst) ? 0 : burst_knee(&once) / of->message;
+}
+
 int predict(const struct predict_case *of, struct prediction *ret, struct error *err)
 {
 	const struct burst burst = predict_burst(of);
@@ -83,7 +94,7 @@ int predict(const struct predict_case *of, struct prediction *ret, struct error 
 		.fill = burst_fill(&burst),
 		.peak = burst_peak(&burst),
 		.drop = burst_drop(&burst),
-		.knee = burst_knee(&burst) / of->message,
+		.knee = knee(of, &burst),
 		.overlap = of->free_phases ? NAN : burst_overlap(&burst, burst.senders),
 		.sender_average = fmin(of->sent * burst_sender_average(&burst), of->link),
 		.usual = NAN,

@@ -119,6 +119,7 @@ def test_storage(predict):
             near(one['dropPercent'], percent, 0.05)
             near(one['receiverAverageGbSec'], receiver, 0.05)
             near(one['senderAverageGbSec'], min(rate * out, 400), 0.05)
+            near(one['kneeMessages'], 0 if one['overload'] else 50.5 * MB / 14 / 4096, 0.1)
             if rate < 30:
                 near(one['peakBytes'], 3.50 * MB, 0.05 * MB)
                 assert one['chancePeakBytes'] < one['peakBytes'] and not one['overload']
