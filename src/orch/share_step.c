@@ -63,8 +63,12 @@ void step_collect(const struct flow *flow, const struct member *member, struct w
 		worker->validated += check->compared;
 		worker->invalid += check->wrong;
 		worker->invalid_bytes += check->wrong_bytes;
-		if (check->wrong)
-			rank_result_log(end, &check->first, 1);
+		if (check->wrong) {
+			struct invalid first = check->first;
+
+			first.qp -= member->slot * member->qps;
+			rank_result_log(end, &first, 1);
+		}
 	}
 }
 
