@@ -58,6 +58,9 @@ struct comm {
 	unsigned rank, size;
 	const struct clock *clock;
 	const atomic_int *interrupted; /* while not NULL and set, a wait for other ranks ends with -EINTR */
+	/* Many ranks: NULL, or done again and again while a collective call waits; notes may be sent and taken in it. */
+	int (*meanwhile)(void *context, struct error *err);
+	void *context;
 	struct sockaddr_storage local,
 		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */

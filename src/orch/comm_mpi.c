@@ -172,8 +172,10 @@ static int carry(struct comm_mpi *m, struct parcels *p, int64_t deadline_ns, str
 	while ((rc = parcels_move(&m->post, p, err)) == 0 || rc > 0) {
 		if (parcels_done(p))
 			return 0;
-		const int served = pump(m, err);
+		int served = pump(m, err);
 
+		if (served >= 0 && m->comm.meanwhile && m->comm.meanwhile(m->comm.context, err) < 0)
+			served = err->code;
 		if (served < 0)
 			return broken(m, served);
 		if (m->comm.interrupted && *m->comm.interrupted)

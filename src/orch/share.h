@@ -71,6 +71,8 @@ struct attendance {
 	struct sockaddr_storage address;
 };
 
+struct watch; /* share_traffic.c */
+
 /* A run over many ranks while it is carried through. */
 struct many {
 	struct comm *comm;
@@ -83,6 +85,7 @@ struct many {
 	struct rank_result mine; /* what is the same in all results of this rank */
 	struct nics nics; /* whose counters are read */
 	struct port_counters stage_counters, counters; /* of the stage at hand, of all so far */
+	struct watch *watch; /* while traffic runs: how far it is */
 	bool interrupted, stuck;
 };
 
@@ -133,6 +136,8 @@ void step_close(struct flow *flow);
 void step_collect(const struct flow *flow, const struct member *member, struct worker_result *worker,
 		  struct rank_result *end);
 int step_run(struct many *many, bool measure, int64_t start_ns, struct error *err);
+/* All ranks: rank 0 hears whether anybody wants to end it, and tells so with the next start. */
+int step_wishes(struct many *many, struct error *err);
 
 /* share_collect.c: this rank's part of the results (spec/pairs.h). */
 void share_collect(struct many *many, struct buf *ret);

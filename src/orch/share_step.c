@@ -98,8 +98,7 @@ static uint64_t most_steps(const struct plan *plan, unsigned point, bool measure
 	return most;
 }
 
-/* Whether anybody wants to end it is known to all behind each iteration. */
-static int collect_wishes(struct many *many, struct error *err)
+int step_wishes(struct many *many, struct error *err)
 {
 	struct buf mine = BUF_INIT, *all = calloc(many->comm->size, sizeof(*all));
 	int rc;
@@ -132,6 +131,7 @@ static int await_step(struct many *many, uint64_t step, struct error *err)
 	return rc;
 }
 
+/* Whoever knows already that it ends takes part until rank 0 tells so: all ranks make the same calls. */
 int step_run(struct many *many, bool measure, int64_t start_ns, struct error *err)
 {
 	struct flow_control *control = &many->share.control;
@@ -139,7 +139,7 @@ int step_run(struct many *many, bool measure, int64_t start_ns, struct error *er
 	const int64_t lead = STEP_LEAD_NS + STEP_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
 	int rc = 0;
 
-	for (uint64_t step = 0; rc == 0 && step < steps && !many->interrupted; step++) {
+	for (uint64_t step = 0; rc == 0 && step < steps; step++) {
 		if (step)
 			rc = traffic_agree_start(many, lead, &start_ns, err);
 		if (rc == 0 && many->interrupted)
@@ -149,7 +149,7 @@ int step_run(struct many *many, bool measure, int64_t start_ns, struct error *er
 		if (rc == 0)
 			rc = await_step(many, step, err);
 		if (rc == 0)
-			rc = collect_wishes(many, err);
+			rc = step_wishes(many, err);
 	}
 	return rc;
 }

@@ -8,6 +8,7 @@
 #define LEAD_NS       20000000LL /* from the start message to the start, plus some round trips and a part for each rank */
 #define LEAD_RANK_NS  200000LL
 #define TICK_NS       200000000LL
+#define TELL_NS       100000000LL
 #define LATE_TICK_NS  5000000LL
 #define START_NEAR_NS 60000000000LL
 #define OVERDUE_NS    30000000000LL
@@ -20,6 +21,7 @@ struct watch {
 	int64_t start_ns, due_ns; /* when all should be done; INT64_MAX when iterations end it */
 	uint64_t moved_count;
 	int64_t moved_ns;
+	int64_t told_ns; /* when rank 0 last told how far it is */
 };
 
 /* One message for all: the instant on rank 0's clock, and whether there is a phase at all. */
@@ -128,13 +130,17 @@ static int check_overdue(struct watch *w, int64_t now, struct error *err)
 	return now <= w->moved_ns + OVERDUE_NS ? 0 : error_set(err, -ETIMEDOUT, "no message has completed for 30 s");
 }
 
-static void report_progress(const struct watch *w, int64_t now)
+static void report_progress(struct watch *w)
 {
 	const struct many_conf *conf = w->many->conf;
 	const double total = w->due_ns == INT64_MAX ? 0 : (double)(w->due_ns - w->start_ns) / 1e9;
+	const int64_t now = clock_now(conf->clock);
 
-	if (conf->progress && now >= w->start_ns && (w->due_ns == INT64_MAX || now <= w->due_ns))
-		conf->progress(conf->context, (double)(now - w->start_ns) / 1e9, total);
+	if (!conf->progress || w->many->comm->rank || now < w->start_ns || now > w->due_ns ||
+	    now < w->told_ns + TELL_NS)
+		return;
+	w->told_ns = now;
+	conf->progress(conf->context, (double)(now - w->start_ns) / 1e9, total);
 }
 
 static bool must_stop(const struct many *many)
@@ -151,6 +157,7 @@ int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err)
 
 	if (rc == 0)
 		rc = take_note(many, &note);
+	report_progress(many->watch);
 	return rc == 0 && must_stop(many) ? stop_everywhere(many, err) : rc;
 }
 
@@ -170,7 +177,6 @@ static int watch_senders(struct watch *w, struct error *err)
 		rc = traffic_attend(many, tick, err);
 		if (rc == 0)
 			rc = check_overdue(w, now, err);
-		report_progress(w, now);
 	}
 	return rc;
 }
@@ -202,14 +208,15 @@ static int take_counts(struct share *share, uint32_t peer, struct error *err)
 		const uint32_t test = cursor_u32(&from);
 		const uint64_t key = cursor_u64(&from);
 		const bool active = cursor_u8(&from) != 0;
+		const uint64_t count = cursor_u64(&from);
 		struct member *member = share_find(share, test, key, !active);
 
-		if (!member || member->peer != peer)
+		if (from.failed || !member || member->peer != peer)
 			return error_set(err, -EPROTO, "the counts of host '%s' cannot be read",
 					 share->plan->host[peer].name);
-		member->expected = cursor_u64(&from);
+		member->expected = count;
 	}
-	return from.failed;
+	return 0;
 }
 
 /* What is waited for, by the workers that count what comes. */
@@ -224,6 +231,12 @@ static void expect(struct share *share)
 			sum += share->member[i].expected;
 	}
 	atomic_store(&share->control.expected, sum);
+}
+
+/* While the others are at it, which may take long where this rank only receives: Ctrl-C and trouble are heard. */
+static int meanwhile(void *context, struct error *err)
+{
+	return traffic_attend(context, 0, err);
 }
 
 /* All that this rank's workers send is sent and completed: each peer hears how much, and then all ends. */
@@ -244,7 +257,10 @@ static int finish(struct watch *w, struct error *err)
 		buf_put_u8(to, member->active);
 		buf_put_u64(to, sent_by(share, member));
 	}
+	many->comm->context = many;
+	many->comm->meanwhile = meanwhile;
 	rc = share_swap(many, deadline, err);
+	many->comm->meanwhile = NULL;
 	for (uint32_t i = 0; rc == 0 && i < many->comm->size; i++)
 		rc = take_counts(share, i, err);
 	if (rc == 0)
@@ -285,6 +301,7 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 
 	if (rc < 0 || many->interrupted)
 		return rc;
+	many->watch = &w;
 	begin(&w, measure);
 	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
 	if (rc == 0 && plan_in_step(many->conf->plan))
@@ -349,8 +366,10 @@ static int run_phases(struct many *many, struct error *err)
 		rc = run_phase(many, false, err);
 		if (rc == 0)
 			rc = comm_agree(many->comm, &many->mine.error, many_deadline(many), err);
+		if (rc == 0)
+			rc = step_wishes(many, err);
 	}
-	if (rc == 0 && !many->interrupted)
+	if (rc == 0)
 		rc = run_phase(many, true, err);
 	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
 		rc = comm_agree(many->comm, &none, many_deadline(many), err);

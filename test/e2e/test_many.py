@@ -246,17 +246,22 @@ def test_refusals(run, options, part):
     assert len(result.stderr.splitlines()) == 1 and result.stdout == ''
 
 
-def test_ctrl_c_ends_all(start, tmp_path):
+@pytest.mark.parametrize('pattern, options, connections', [
+    ('ring', ('-c', 'TCP', '-D', '60', '-w', '0'), 2),
+    ('m2o', ('-c', 'TCP', '-D', '60', '-w', '0'), 1),  # the rank that hears it only receives
+    ('m2o', ('-c', 'TCP', '-i', '10', '--warmup_iterations', '1000000000'), 1),
+    ('a2a', ('-r', 'ofi', '-d', 'shm', '--iteration_sync', '-i', '1000000000'), 2),
+])
+def test_ctrl_c_ends_all(start, tmp_path, pattern, options, connections):
     """Whenever it comes: the document is whole, nothing is left, and what ran is in it."""
     path = tmp_path / 'result.json'
-    process = start('--traffic_pattern', 'ring', '-n', 'localhost%[1-2]', '-c', 'TCP', '-D', '60', '-w', '0', '-j',
-                    path)
+    process = start('--traffic_pattern', pattern, '-n', 'localhost%[1-2]', *options, '-j', path)
     time.sleep(5)
     process.send(signal.SIGINT)
     result = process.wait(40)
     document = check(path.read_text())
     assert result.rc == 130 and document['status'] == 'interrupted', result
-    assert len(document['connections']) == 2
+    assert len(document['connections']) == connections
     assert all(not c['loss'] or c['loss']['received'] > 0 for c in document['connections'])
 
 
