@@ -156,13 +156,22 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 	return rc;
 }
 
-static void conclude_test(struct outcome_test *test, uint32_t rounds)
+/* Of a point's rounds those that ran: an end may have come in between. */
+static uint64_t rounds_done(const struct outcome *outcome, unsigned point)
+{
+	const uint64_t rounds = outcome->plan->rounds, before = point * rounds;
+	const uint64_t done = outcome->done > before ? outcome->done - before : 1;
+
+	return done < rounds ? done : rounds;
+}
+
+static void conclude_test(struct outcome_test *test, uint64_t rounds)
 {
 	const uint64_t good = test->connections - test->failed;
 
 	test->step_mean /= test->steppers ? (double)test->steppers : 1;
 	test->mean = good ? test->sum / (double)good : (double)NAN;
-	test->sum /= rounds; /* of what runs at once */
+	test->sum /= (double)rounds; /* of what runs at once */
 	if (!good)
 		test->sum = test->min = test->max = (double)NAN;
 }
@@ -173,7 +182,7 @@ static void conclude(struct outcome *outcome)
 	bool missed = false, interrupted = outcome->done < plan_stages(outcome->plan);
 
 	for (uint32_t i = 0; i < tests; i++) {
-		conclude_test(&outcome->test[i], outcome->plan->rounds);
+		conclude_test(&outcome->test[i], rounds_done(outcome, i / outcome->plan->tests));
 		missed |= outcome->test[i].missed > 0;
 	}
 	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
