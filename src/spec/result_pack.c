@@ -238,7 +238,8 @@ static bool worker_is_sane(const struct worker_result *worker)
 {
 	return is_instant(worker->begin_ns) && is_instant(worker->end_ns) && worker->edge_error_ns >= 0 &&
 	       worker->gpu >= -1 && worker->cpu_user_ns >= -1 && worker->cpu_system_ns >= -1 &&
-	       worker->interval_ns >= 0 && worker->intervals <= RESULT_INTERVALS;
+	       worker->interval_ns >= 0 && worker->intervals <= RESULT_INTERVALS && worker->timed_ns >= 0 &&
+	       worker->longest_ns >= 0;
 }
 
 static int unpack_worker(struct worker_result *ret, struct cursor *from)
