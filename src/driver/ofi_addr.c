@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ADDR_VERSION 1
+#define ADDR_VERSION 2
 
 void ofi_addr_pack(const struct ofi_addr *addr, struct buf *to)
 {
