@@ -12,7 +12,6 @@
 void job_pack(const struct job *job, const struct buf *scenario, struct buf *to)
 {
 	buf_put_string(to, job->version);
-	buf_put_string(to, job->interfaces);
 	buf_put_string(to, job->cuda_lib_path);
 	buf_put_string(to, job->sysfs);
 	buf_put_u32(to, job->ranks);
@@ -31,7 +30,6 @@ int job_unpack(struct job *ret, const struct buf *from, struct error *err)
 		return error_set(err, -EPROTO,
 				 "this host has fabperf %s and the one that asks has %s: install the same",
 				 FABPERF_VERSION, c.failed ? "another version" : ret->version);
-	cursor_string(&c, ret->interfaces, sizeof(ret->interfaces));
 	cursor_string(&c, ret->cuda_lib_path, sizeof(ret->cuda_lib_path));
 	cursor_string(&c, ret->sysfs, sizeof(ret->sysfs));
 	ret->ranks = cursor_u32(&c);

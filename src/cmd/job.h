@@ -13,7 +13,7 @@ struct job {
 	struct scenario scenario;
 	uint32_t ranks;
 	uint32_t *rank_of; /* of the number that mpirun gives: hosts that are written twice are started together */
-	char interfaces[SPEC_TEXT], cuda_lib_path[SPEC_TEXT], sysfs[SPEC_TEXT];
+	char cuda_lib_path[SPEC_TEXT], sysfs[SPEC_TEXT];
 };
 
 /* scenario: as scenario_pack() wrote it, before a plan took its sweeps. */

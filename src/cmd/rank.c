@@ -178,7 +178,6 @@ static int run(struct rank *rank, struct error *err)
 	const struct many_conf conf = { .clock = &rank->clock,
 					.topo = rank->topo,
 					.plan = rank->plan,
-					.interfaces = rank->job.interfaces,
 					.cuda_lib_path = rank->job.cuda_lib_path,
 					.sysfs = rank->job.sysfs,
 					.interrupted = &rank->interrupted,

@@ -68,7 +68,7 @@ static int start(struct starter *s, struct error *err)
 		rc = error_set(err, -ENOMEM, "no memory for %u hosts", s->plan->hosts);
 	s->mpirun = (struct mpirun){ .command = s->request->mpirun,
 				     .ssh = s->request->ssh,
-				     .interfaces = s->job.interfaces,
+				     .interfaces = s->request->mpi_interfaces,
 				     .server_exe = s->request->server_exe,
 				     .connect_timeout_ns = s->request->connect_timeout_ns,
 				     .ranks = s->plan->hosts,
@@ -341,7 +341,6 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 	if (rc < 0)
 		return rc;
 	request->spec = s->plan->test[0].sweep.spec[0];
-	memcpy(s->job.interfaces, request->mpi_interfaces, sizeof(s->job.interfaces));
 	return scenario_check_limits(s->plan, err);
 }
 

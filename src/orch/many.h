@@ -20,8 +20,6 @@ struct many_conf {
 	const struct clock *clock;
 	const struct topo *topo;
 	const struct plan *plan; /* the same on all ranks; its hosts are the ranks */
-	const char *
-		interfaces; /* mpiTcpNetworkInterfaces: where the ranks' own addresses are looked for; "" = routing says */
 	const char *cuda_lib_path, *sysfs;
 	const atomic_int *interrupted; /* set by Ctrl-C: end the traffic, keep what was measured */
 	/* Rank 0, called by the thread that called many_run(): a step begins; how much of the traffic is over (s). */
