@@ -128,6 +128,14 @@ static void add_failure(struct outcome *outcome, const struct connection *c, uns
 			(struct outcome_failure){ .point = point, .c = *c, .error = *error };
 }
 
+static bool is_interrupted(const struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
+		if (outcome->head[i].interrupted)
+			return true;
+	return false;
+}
+
 static int judge_one(struct outcome *outcome, const struct connection *c, unsigned point, double *figure,
 		     struct error *err)
 {
@@ -149,7 +157,7 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 		add_windows(&outcome->stage[stage], result);
 		rc = outcome_add_bursts(outcome, c, point, result, err);
 		test->missed += result->status == RUN_THRESHOLD;
-		if (result->status == RUN_FAILED)
+		if (result->status == RUN_FAILED && (result->error.code != -ENODATA || !is_interrupted(outcome)))
 			add_failure(outcome, c, point, &result->error);
 	}
 	result_release(result);
@@ -179,14 +187,13 @@ static void conclude_test(struct outcome_test *test, uint64_t rounds)
 static void conclude(struct outcome *outcome)
 {
 	const uint32_t tests = plan_points(outcome->plan) * outcome->plan->tests;
-	bool missed = false, interrupted = outcome->done < plan_stages(outcome->plan);
+	const bool interrupted = outcome->done < plan_stages(outcome->plan) || is_interrupted(outcome);
+	bool missed = false;
 
 	for (uint32_t i = 0; i < tests; i++) {
 		conclude_test(&outcome->test[i], rounds_done(outcome, i / outcome->plan->tests));
 		missed |= outcome->test[i].missed > 0;
 	}
-	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
-		interrupted |= outcome->head[i].interrupted;
 	if (outcome->status == RUN_INTERRUPTED)
 		return;
 	if (outcome->error.code)
