@@ -162,7 +162,7 @@ static int idle(struct flow *flow, const struct bursts *b)
 /* A burst that has begun is sent whole, and all of it awaited. */
 static int finish(struct flow *flow)
 {
-	const int64_t limit = clock_now(flow->clock) + REST_NS;
+	const int64_t limit = clock_now(flow->clock) + REST_NS + flow->spec->burst_ns;
 	struct bursts *b = flow->bursts;
 	int rc = 0;
 

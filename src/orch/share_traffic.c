@@ -1,4 +1,5 @@
 /* Runs the traffic of a scenario on one rank: clocks, the common instants, the watch over all workers, and the end. */
+#include "orch/overdue.h"
 #include "orch/share.h"
 
 #include <errno.h>
@@ -11,16 +12,14 @@
 #define TELL_NS       100000000LL
 #define LATE_TICK_NS  5000000LL
 #define START_NEAR_NS 60000000000LL
-#define OVERDUE_NS    30000000000LL
 #define ABORT_NS      1000000000LL
 #define QUIET_MIN_NS  50000000LL
 #define FOR_EVER_NS   (INT64_C(1) << 60)
 
 struct watch {
 	struct many *many;
-	int64_t start_ns, due_ns; /* when all should be done; INT64_MAX when iterations end it */
-	uint64_t moved_count;
-	int64_t moved_ns;
+	int64_t start_ns;
+	struct overdue overdue;
 	int64_t told_ns; /* when rank 0 last told how far it is */
 };
 
@@ -114,29 +113,13 @@ static uint64_t count_all(const struct share *share)
 	return sum;
 }
 
-static int check_overdue(struct watch *w, int64_t now, struct error *err)
-{
-	uint64_t count;
-
-	if (w->due_ns != INT64_MAX)
-		return now <= w->due_ns + OVERDUE_NS
-			       ? 0
-			       : error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
-	count = count_all(&w->many->share);
-	if (count != w->moved_count || !w->moved_ns) {
-		w->moved_count = count;
-		w->moved_ns = now;
-	}
-	return now <= w->moved_ns + OVERDUE_NS ? 0 : error_set(err, -ETIMEDOUT, "no message has completed for 30 s");
-}
-
 static void report_progress(struct watch *w)
 {
 	const struct many_conf *conf = w->many->conf;
-	const double total = w->due_ns == INT64_MAX ? 0 : (double)(w->due_ns - w->start_ns) / 1e9;
+	const double total = w->overdue.due_ns == INT64_MAX ? 0 : (double)(w->overdue.due_ns - w->start_ns) / 1e9;
 	const int64_t now = clock_now(conf->clock);
 
-	if (!conf->progress || w->many->comm->rank || now < w->start_ns || now > w->due_ns ||
+	if (!conf->progress || w->many->comm->rank || now < w->start_ns || now > w->overdue.due_ns ||
 	    now < w->told_ns + TELL_NS)
 		return;
 	w->told_ns = now;
@@ -169,14 +152,14 @@ static int watch_senders(struct watch *w, struct error *err)
 	int rc = 0;
 
 	while (rc == 0 && atomic_load(&control->sending)) {
-		const int64_t now = clock_now(many->conf->clock), left = w->due_ns - now;
+		const int64_t now = clock_now(many->conf->clock), left = w->overdue.due_ns - now;
 		const int64_t tick = many->interrupted || left < LATE_TICK_NS ? LATE_TICK_NS
 				     : left < TICK_NS                         ? left
 									      : TICK_NS;
 
 		rc = traffic_attend(many, tick, err);
 		if (rc == 0)
-			rc = check_overdue(w, now, err);
+			rc = overdue_check(&w->overdue, count_all(&many->share), now, err);
 	}
 	return rc;
 }
@@ -245,7 +228,7 @@ static int finish(struct watch *w, struct error *err)
 	struct many *many = w->many;
 	struct share *share = &many->share;
 	const int64_t now = clock_now(many->conf->clock);
-	const int64_t deadline = w->due_ns == INT64_MAX ? now + FOR_EVER_NS : w->due_ns + OVERDUE_NS;
+	const int64_t deadline = w->overdue.due_ns == INT64_MAX ? now + FOR_EVER_NS : w->overdue.due_ns + OVERDUE_NS;
 	int rc;
 
 	for (uint32_t i = 0; i < share->members; i++) {
@@ -279,7 +262,8 @@ static void begin(struct watch *w, bool measure)
 		struct phase phase;
 
 		set_instants(&group->spec, w->start_ns, measure, &phase);
-		w->due_ns = phase.stop_ns > w->due_ns ? phase.stop_ns : w->due_ns;
+		w->overdue.due_ns = phase.stop_ns > w->overdue.due_ns ? phase.stop_ns : w->overdue.due_ns;
+		overdue_expect(&w->overdue, &group->spec);
 		lossy |= !transport_is_reliable(group->spec.transport) || group->spec.null_loss > 0;
 		for (uint32_t j = 0; j < group->workers; j++)
 			share->flow[group->first_flow + j].phase = phase;

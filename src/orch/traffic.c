@@ -1,5 +1,6 @@
 /* Runs the phases of a test: agrees on the start instant, starts the workers, watches, and ends all ranks together. */
 #include "orch/clocksync.h"
+#include "orch/overdue.h"
 #include "orch/run.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #define TICK_NS       200000000LL /* how often the main thread looks: it takes a worker's core for a moment */
 #define LATE_TICK_NS  2000000LL /* when the end is due, or somebody has asked for it */
 #define START_NEAR_NS 60000000000LL /* a start instant is that near to now */
-#define OVERDUE_NS    30000000000LL /* the traffic should have ended so long ago: something hangs */
 #define ABORT_NS      1000000000LL /* a worker that has not ended so long after the run failed never will */
 #define QUIET_MIN_NS  50000000LL
 #define SYNC_ROUNDS   64
@@ -18,15 +18,13 @@
 struct watch {
 	struct run *run;
 	const struct phase *phase;
-	int64_t due_ns; /* when the workers should be done; INT64_MAX when iterations end it */
+	struct overdue overdue;
 	bool told_done;
 	unsigned done; /* ranks that are done (rank 0 counts) */
 	uint64_t expected; /* messages that the other side sent */
 	int64_t live_ns;
 	uint64_t live_base; /* counted here before the phase */
 	uint64_t live_mine, live_other; /* since then, here and there, until live_ns */
-	int64_t moved_ns; /* by count: when the last message was seen to complete */
-	uint64_t moved_count;
 };
 
 static int sync_clocks(struct run *run, struct error *err)
@@ -246,7 +244,7 @@ static int report_live(struct watch *w, int64_t now, struct error *err)
 
 	if (!run->spec.report_interval_ns || !mine || now < w->live_ns + run->spec.report_interval_ns)
 		return 0;
-	if (now > w->due_ns)
+	if (now > w->overdue.due_ns)
 		return 0;
 	note.value = live_count(run) - w->live_base;
 	if (run->comm->rank == 0) {
@@ -265,8 +263,8 @@ static void report_progress(const struct watch *w, int64_t now)
 	if (!o || !o->progress)
 		return;
 	p.elapsed = now > w->phase->start_ns ? (double)(now - w->phase->start_ns) / 1e9 : 0;
-	if (w->due_ns != INT64_MAX)
-		p.total = (double)(w->due_ns - w->phase->start_ns) / 1e9;
+	if (w->overdue.due_ns != INT64_MAX)
+		p.total = (double)(w->overdue.due_ns - w->phase->start_ns) / 1e9;
 	o->progress(o->context, &p);
 }
 
@@ -276,29 +274,20 @@ static int64_t next_tick(const struct watch *w, int64_t now)
 
 	if (atomic_load(&w->run->control.command) != FLOW_RUN)
 		return LATE_TICK_NS;
-	if (w->due_ns == INT64_MAX)
+	if (w->overdue.due_ns == INT64_MAX)
 		tick = 10 * LATE_TICK_NS;
-	else if (w->due_ns - now < tick)
-		tick = w->due_ns - now;
+	else if (w->overdue.due_ns - now < tick)
+		tick = w->overdue.due_ns - now;
 	if (w->run->spec.report_interval_ns && live - now < tick)
 		tick = live - now;
 	return tick < LATE_TICK_NS ? LATE_TICK_NS : tick;
 }
 
-/* By time the end is known; by count no message may complete for as long only when something hangs. */
 static int check_overdue(struct watch *w, int64_t now, struct error *err)
 {
-	uint64_t count = flows_sent(w->run) + flows_received(w->run);
-
-	if (w->due_ns != INT64_MAX)
-		return now <= w->due_ns + OVERDUE_NS
-			       ? 0
-			       : error_set(err, -ETIMEDOUT, "the traffic has not ended 30 s after its time");
-	if (count != w->moved_count || !w->moved_ns || !run_sends(w->run) || w->told_done) {
-		w->moved_count = count;
-		w->moved_ns = now;
-	}
-	return now <= w->moved_ns + OVERDUE_NS ? 0 : error_set(err, -ETIMEDOUT, "no message has completed for 30 s");
+	if (!run_sends(w->run) || w->told_done)
+		w->overdue.moved_ns = 0;
+	return overdue_check(&w->overdue, flows_sent(w->run) + flows_received(w->run), now, err);
 }
 
 static int look(struct watch *w, struct error *err)
@@ -351,7 +340,8 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 	if (rc < 0 || run->interrupted)
 		return rc;
 	set_instants(&run->spec, phase);
-	w.due_ns = phase->stop_ns;
+	w.overdue.due_ns = phase->stop_ns;
+	overdue_expect(&w.overdue, &run->spec);
 	w.live_ns = phase->start_ns;
 	w.live_base = live_count(run);
 	reset_control(run);

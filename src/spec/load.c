@@ -1,6 +1,10 @@
 /* The load that is offered to the network: a schedule or bursts, their rate and period, and what ends a test. */
 #include "spec/spec.h"
 
+#include <math.h>
+
+#define SILENCE_MAX_NS 1e18 /* fits 63 bits, with what is added to it */
+
 bool spec_is_paced(const struct spec *spec)
 {
 	return spec->load.per_second > 0;
@@ -24,6 +28,22 @@ int64_t spec_burst_period_ns(const struct spec *spec)
 		8 * (double)spec->size * (double)spec->burst_size; /* of a queue pair: hosts differ in their number */
 
 	return spec->burst_pause_ns + (spec->link_rate ? (int64_t)(bits * 1e9 / (double)spec->link_rate) : 0);
+}
+
+int64_t spec_silence_ns(const struct spec *spec)
+{
+	const double bits = 8 * (double)spec->size * (double)spec->burst_size;
+
+	switch (spec->burst_profile) {
+	case BURST_SYNC:
+		return spec_burst_period_ns(spec);
+	case BURST_STORAGE:
+		return (int64_t)fmin(bits * 1e9 / (double)spec->rate_limit, SILENCE_MAX_NS);
+	case BURST_TRAINING:
+		return spec->pause_max_ns;
+	default:
+		return 0;
+	}
 }
 
 /* Of training nobody knows how many messages a burst has: what matters is that there is an end. */

@@ -295,6 +295,8 @@ bool spec_is_paced(const struct spec *spec);
 bool spec_bursts(const struct spec *spec);
 /* sync_burst: from the start of a burst to the next one's. */
 int64_t spec_burst_period_ns(const struct spec *spec);
+/* How long nothing may be due by design: from a burst to the next one; 0 without bursts. */
+int64_t spec_silence_ns(const struct spec *spec);
 /* Messages per queue pair that end the test: so many iterations' or bursts'; 0 = its duration does. */
 uint64_t spec_quota(const struct spec *spec);
 /* The asked load of all workers together, messages per second. */
