@@ -229,11 +229,11 @@ static int write_json(const struct results *results, struct error *err)
 	return rc;
 }
 
-static int write_bursts(const struct results *results, struct error *err)
+static int write_bursts(struct results *results, struct error *err)
 {
 	const char *path = results->request.burst_log;
 
-	return path[0] && results->result[0].measured ? report_json_write(burst_log_results(results), path, err) : 0;
+	return path[0] && results->result[0].measured ? report_file(path, burst_log_results, results, err) : 0;
 }
 
 int cmd_status(enum run_status status)
@@ -307,12 +307,14 @@ static int carry_out(struct client *client, struct error *err)
 		rc = error_set(err, -ENOMEM, "no memory for the results of %u tests", client->sweep.count);
 	if (rc < 0)
 		return rc;
-	if (request->json_path[0] && strcmp(request->json_path, "-") != 0)
-		rc = report_json_check(request->json_path, err);
+	rc = report_file_check(request->json_path, "-j", err);
 	if (rc < 0) {
 		client->results.request.json = false; /* it has been said */
 		return rc;
 	}
+	rc = report_file_check(request->burst_log, "--burst_log", err);
+	if (rc < 0)
+		return rc;
 	clock_init(&client->clock, false);
 	rc = interrupt_watch(&client->interrupted, err);
 	if (rc == 0)

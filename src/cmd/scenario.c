@@ -274,8 +274,10 @@ static int carry_out(struct starter *s, struct error *err)
 	const struct request *request = s->request;
 	int rc = interrupt_watch(&s->interrupted, err);
 
-	if (rc == 0 && request->json_path[0] && strcmp(request->json_path, "-") != 0)
-		rc = report_json_check(request->json_path, err);
+	if (rc == 0)
+		rc = report_file_check(request->json_path, "-j", err);
+	if (rc == 0)
+		rc = report_file_check(request->burst_log, "--burst_log", err);
 	if (rc == 0)
 		rc = run(s, err);
 	return rc;

@@ -32,5 +32,5 @@ int scenario_write(const struct request *request, struct outcome *outcome, struc
 
 	if (rc < 0 || !request->burst_log[0] || !outcome->measured)
 		return rc;
-	return report_json_write(burst_log_outcome(outcome, &outcome->scratch), request->burst_log, err);
+	return report_file(request->burst_log, burst_log_outcome, outcome, err);
 }

@@ -129,14 +129,19 @@ static int burst_turn(struct flow *flow)
 
 /* --- waiting --- */
 
-/* Sleeps until the next slot, not quite: the rest, longer than a wake-up takes, is spun. */
+/* Sleeps until the next slot, not quite: the rest, longer than a wake-up takes, is spun. Meanwhile the slot may have moved. */
 static int rest(struct flow *flow, int64_t left)
 {
+	int rc = 0;
+
 	left = left < SLICE_NS ? left : SLICE_NS;
 	if (flow->block)
-		return flow->drv->wait(flow->port, left) < 0 ? flow_fail(flow) : 0;
-	ppoll(NULL, 0, &(struct timespec){ .tv_nsec = left }, NULL);
-	return 0;
+		rc = flow->drv->wait(flow->port, left) < 0 ? flow_fail(flow) : 0;
+	else
+		ppoll(NULL, 0, &(struct timespec){ .tv_nsec = left }, NULL);
+	if (flow->bursts->next_ns != INT64_MAX)
+		burst_choose(flow);
+	return rc;
 }
 
 /* Nothing came. */

@@ -121,6 +121,7 @@ void burst_start(struct flow *flow)
 		b->line[i].before = 0;
 		b->line[i].rung0_ns = 0;
 	}
+	b->follow = flow->spec->burst_profile != BURST_STORAGE;
 	step = (int64_t)(b->line[0].grid.step >> 64) / b->lines;
 	b->tight_ns = step / 4 < TIGHT_NS ? step / 4 : TIGHT_NS;
 	burst_choose(flow);
@@ -139,13 +140,14 @@ void burst_choose(struct flow *flow)
 	struct bursts *b = flow->bursts;
 
 	b->next_ns = INT64_MAX;
+	b->shift_ns = b->follow ? flow_shift(flow->control, burst_due(&b->line[0].grid)) : 0;
 	for (uint32_t i = 0; i < b->lines; i++) {
 		const struct burst_line *line = &b->line[i];
 
-		if (burst_due(&line->grid) >= b->next_ns || !has_slot(flow, line))
+		if (burst_due(&line->grid) + b->shift_ns >= b->next_ns || !has_slot(flow, line))
 			continue;
 		b->next = i;
-		b->next_ns = burst_due(&line->grid);
+		b->next_ns = burst_due(&line->grid) + b->shift_ns;
 	}
 }
 
@@ -197,16 +199,17 @@ static void open_burst(const struct flow *flow, struct burst_line *line, bool ke
 {
 	const struct bursts *b = flow->bursts;
 	const bool timed = line->grid.length_ns > 0;
+	const int64_t due = burst_due(&line->grid) + b->shift_ns;
 	const uint32_t todo = timed ? UINT32_MAX : (uint32_t)flow->spec->burst_size;
 	const uint32_t peers = flow->peers && line->count >= flow->peers ? flow->peers : 1;
 
 	line->tail++;
-	*burst_current(b, line) = (struct burst_open){ .record = { .number = line->grid.number,
-								   .due_ns = burst_due(&line->grid),
-								   .qp = b->lines > 1 ? line->first : 0 },
-						       .keep = keep };
+	*burst_current(b, line) = (struct burst_open){
+		.record = { .number = line->grid.number, .due_ns = due, .qp = b->lines > 1 ? line->first : 0 },
+		.keep = keep
+	};
 	line->on = true;
-	line->until_ns = timed ? burst_due(&line->grid) + line->grid.length_ns : 0;
+	line->until_ns = timed ? due + line->grid.length_ns : 0;
 	line->todo = timed ? UINT64_MAX : (uint64_t)todo * line->count;
 	line->turn = (uint32_t)((flow->number + line->grid.number) % peers) * (line->count / peers);
 	for (uint32_t i = line->first; i < line->first + line->count; i++)
@@ -218,6 +221,7 @@ bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
 	struct burst_stats *stats = flow->result->bursts;
 	bool keep, room;
 
+	now -= flow->bursts->shift_ns;
 	skip(flow, line, now);
 	if (!has_slot(flow, line) || burst_due(&line->grid) > now) /* of training a pause may be now */
 		return false;

@@ -50,6 +50,8 @@ struct bursts {
 	uint32_t depth, batch, first_batch;
 	uint32_t posting; /* lines that are on */
 	uint64_t under_way; /* messages */
+	bool follow; /* slots are rank 0's clock's, and move as this one drifts */
+	int64_t shift_ns; /* by which slots are moved now */
 	uint32_t next; /* line whose slot is next, */
 	int64_t next_ns; /* and when; INT64_MAX: there is none any more */
 	int64_t wake_ns; /* a sleep may end so late */

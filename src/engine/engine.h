@@ -41,6 +41,13 @@ enum flow_command {
 	FLOW_ABORT, /* the run has failed (a lost rank): end at once, wait for nothing */
 };
 
+/* By how much instants that were agreed on before the traffic have moved on this rank's clock, which drifts from rank 0's. */
+struct clock_shift {
+	atomic_uint writes; /* odd while it changes */
+	atomic_llong at_ns, ns; /* so much at that instant, */
+	_Atomic double drift; /* and so much more each ns */
+};
+
 /* Shared by the flows of one rank. */
 struct flow_control {
 	atomic_int command; /* enum flow_command */
@@ -53,6 +60,7 @@ struct flow_control {
 	atomic_llong step_ns; /* the last of them at this instant; */
 	atomic_ullong stepped; /* and that have ended, of all flows */
 	const atomic_int *interrupted; /* NULL, or set when somebody asks to stop: ends the set-up */
+	struct clock_shift shift; /* of slots of bursts */
 	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
 };
 
@@ -248,6 +256,12 @@ static inline int meter_check(struct flow *flow)
 		return 0;
 	return meter_edge(flow, now);
 }
+
+/* --- shift.c --- */
+
+void flow_shift_set(struct flow_control *control, int64_t at_ns, int64_t shift_ns, double drift);
+/* Of an instant that is due. */
+int64_t flow_shift(struct flow_control *control, int64_t due_ns);
 
 /* --- validate.c --- */
 

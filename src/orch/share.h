@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "counters/counters.h"
+#include "engine/burst.h"
 #include "engine/engine.h"
 #include "orch/clocks.h"
 #include "orch/comm.h"
@@ -73,6 +74,19 @@ struct attendance {
 
 struct watch; /* share_traffic.c */
 
+#define RESYNC_TRACK 4096u
+
+/* This rank's clock against rank 0's while bursts run: rank 0's minus the own one, by the own one. */
+struct resync {
+	bool on;
+	int64_t every_ns, next_ns; /* when it is asked again; INT64_MAX: never */
+	int64_t offset_ns; /* own clock minus rank 0's, as the start was computed */
+	struct burst_grid slots; /* whose gaps it is asked in */
+	struct clockfit fit; /* of the latest points, for what comes */
+	uint64_t points; /* so far; the last ones are there, number i at i % RESYNC_TRACK */
+	struct clock_offset track[RESYNC_TRACK]; /* for what was */
+};
+
 /* A run over many ranks while it is carried through. */
 struct many {
 	struct comm *comm;
@@ -86,6 +100,7 @@ struct many {
 	struct nics nics; /* whose counters are read */
 	struct port_counters stage_counters, counters; /* of the stage at hand, of all so far */
 	struct watch *watch; /* while traffic runs: how far it is */
+	struct resync resync;
 	bool interrupted, stuck;
 };
 
@@ -138,6 +153,12 @@ void step_collect(const struct flow *flow, const struct member *member, struct w
 int step_run(struct many *many, bool measure, int64_t start_ns, struct error *err);
 /* All ranks: rank 0 hears whether anybody wants to end it, and tells so with the next start. */
 int step_wishes(struct many *many, struct error *err);
+
+/* share_resync.c */
+void resync_begin(struct many *many, int64_t start_ns);
+int resync_step(struct many *many, struct error *err);
+/* All stands still, and the clocks were measured again: the offset at each burst. */
+void resync_end(struct many *many);
 
 /* share_collect.c: this rank's part of the results (spec/pairs.h). */
 void share_collect(struct many *many, struct buf *ret);

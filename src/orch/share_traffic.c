@@ -144,6 +144,17 @@ int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err)
 	return rc == 0 && must_stop(many) ? stop_everywhere(many, err) : rc;
 }
 
+static int64_t next_tick(const struct watch *w, int64_t now)
+{
+	const int64_t left = w->overdue.due_ns - now, resync = w->many->resync.next_ns - now;
+
+	if (w->many->interrupted || left < LATE_TICK_NS)
+		return LATE_TICK_NS;
+	if (resync < TICK_NS && resync < left)
+		return resync > 0 ? resync : 0;
+	return left < TICK_NS ? left : TICK_NS;
+}
+
 /* Until the workers of this rank have sent all that they will. */
 static int watch_senders(struct watch *w, struct error *err)
 {
@@ -152,12 +163,11 @@ static int watch_senders(struct watch *w, struct error *err)
 	int rc = 0;
 
 	while (rc == 0 && atomic_load(&control->sending)) {
-		const int64_t now = clock_now(many->conf->clock), left = w->overdue.due_ns - now;
-		const int64_t tick = many->interrupted || left < LATE_TICK_NS ? LATE_TICK_NS
-				     : left < TICK_NS                         ? left
-									      : TICK_NS;
+		const int64_t now = clock_now(many->conf->clock);
 
-		rc = traffic_attend(many, tick, err);
+		rc = traffic_attend(many, next_tick(w, now), err);
+		if (rc == 0 && !many->interrupted)
+			rc = resync_step(many, err);
 		if (rc == 0)
 			rc = overdue_check(&w->overdue, count_all(&many->share), now, err);
 	}
@@ -287,6 +297,7 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 		return rc;
 	many->watch = &w;
 	begin(&w, measure);
+	resync_begin(many, w.start_ns);
 	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
 	if (rc == 0 && plan_in_step(many->conf->plan))
 		rc = step_run(many, measure, w.start_ns, err);
@@ -371,5 +382,7 @@ int share_traffic(struct many *many, struct error *err)
 		count_after(many);
 		rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 	}
+	if (rc == 0)
+		resync_end(many);
 	return rc == 0 ? comm_watch(many->comm, false, err) : rc;
 }

@@ -8,15 +8,13 @@ int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsi
 		       struct error *err)
 {
 	struct outcome_test *test = outcome_test(outcome, point, c->test);
-	const struct outcome_stage *stage = &outcome->stage[plan_stage_of(outcome->plan, c, point)];
 	const struct rank_result *sender = result_sender(result);
-	const uint32_t rank = outcome->plan->endpoint[c->from].host;
 
 	if (!sender || !spec_bursts(&result->request.spec))
 		return 0;
 	if (!test->burst_sum)
 		test->burst_sum = burst_sum_new(&outcome->plan->test[c->test].sweep.spec[point]);
-	if (!test->burst_sum || burst_sum_add(test->burst_sum, sender, rank ? &stage->clock[rank] : NULL) < 0)
+	if (!test->burst_sum || burst_sum_add(test->burst_sum, sender) < 0)
 		return error_set(err, -ENOMEM, "no memory for the bursts of all senders");
 	return 0;
 }

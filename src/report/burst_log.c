@@ -11,7 +11,8 @@
 
 static void head(FILE *to)
 {
-	fputs("test,sender,worker,qp,burst,planned_ns,begun_ns,doorbell_ns,last_post_ns,last_completion_ns,messages\n",
+	fputs("test,sender,worker,qp,burst,planned_ns,begun_ns,doorbell_ns,last_post_ns,last_completion_ns,messages,"
+	      "clock_offset_ns\n",
 	      to);
 }
 
@@ -21,11 +22,10 @@ static void row(FILE *to, unsigned test, const char *sender, uint32_t worker, co
 		record->qp, record->number, record->due_ns, record->begun_ns, record->rung_ns, record->posted_ns);
 	if (record->done_ns)
 		fprintf(to, "%" PRId64, record->done_ns);
-	fprintf(to, ",%u\n", record->messages);
+	fprintf(to, ",%u,%" PRId64 "\n", record->messages, record->offset_ns);
 }
 
-static void rank(FILE *to, unsigned test, const char *sender, const struct rank_result *rank,
-		 const struct part_clock *clock)
+static void rank(FILE *to, unsigned test, const char *sender, const struct rank_result *rank)
 {
 	for (uint32_t w = 0; rank && w < rank->workers; w++) {
 		const struct burst_stats *stats = rank->worker[w].bursts;
@@ -33,27 +33,20 @@ static void rank(FILE *to, unsigned test, const char *sender, const struct rank_
 		for (uint64_t i = stats ? burst_first_kept(stats) : 0; stats && i < stats->kept; i++) {
 			struct burst_record record = stats->record[i % BURST_KEPT];
 
-			burst_in_root(&record, rank, clock);
+			burst_in_root(&record, stats, rank);
 			row(to, test, sender, w, &record);
 		}
 	}
 }
 
-char *burst_log_results(const struct results *results)
+void burst_log_results(FILE *to, void *of)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *to = open_memstream(&text, &len);
+	const struct results *results = of;
 
-	if (!to)
-		return NULL;
 	head(to);
 	for (unsigned i = 0; i < results->begun; i++)
 		if (results->result[i].measured)
-			rank(to, i + 1, result_sender(&results->result[i])->host, result_sender(&results->result[i]),
-			     NULL);
-	fclose(to);
-	return text;
+			rank(to, i + 1, result_sender(&results->result[i])->host, result_sender(&results->result[i]));
 }
 
 static void point(FILE *to, const struct outcome *outcome, unsigned at, struct result *scratch)
@@ -65,27 +58,19 @@ static void point(FILE *to, const struct outcome *outcome, unsigned at, struct r
 
 	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 	while (plan_next(&cursor, &c)) {
-		const uint32_t from = outcome->plan->endpoint[c.from].host;
-		const uint64_t stage = plan_stage_of(outcome->plan, &c, at);
-
-		if (stage < outcome->done && outcome_result(outcome, &c, at, scratch, &err) == 0)
+		if (plan_stage_of(outcome->plan, &c, at) < outcome->done &&
+		    outcome_result(outcome, &c, at, scratch, &err) == 0)
 			rank(to, at * outcome->plan->tests + c.test + 1, plan_label(outcome->plan, c.from, label),
-			     result_sender(scratch), from ? &outcome->stage[stage].clock[from] : NULL);
+			     result_sender(scratch));
 		result_release(scratch);
 	}
 }
 
-char *burst_log_outcome(const struct outcome *outcome, struct result *scratch)
+void burst_log_outcome(FILE *to, void *of)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *to = open_memstream(&text, &len);
+	struct outcome *outcome = of;
 
-	if (!to)
-		return NULL;
 	head(to);
 	for (unsigned i = 0; i < plan_points(outcome->plan); i++)
-		point(to, outcome, i, scratch);
-	fclose(to);
-	return text;
+		point(to, outcome, i, &outcome->scratch);
 }

@@ -2,12 +2,10 @@
 #ifndef REPORT_BURST_LOG_H
 #define REPORT_BURST_LOG_H
 
-struct outcome;
-struct result;
-struct results;
+#include <stdio.h>
 
-/* The text, to be freed; NULL: no memory. Instants are ns of rank 0's clock. */
-char *burst_log_results(const struct results *results);
-char *burst_log_outcome(const struct outcome *outcome, struct result *scratch);
+/* For report_file(). Instants are ns of rank 0's clock. */
+void burst_log_results(FILE *to, void *of); /* a struct results */
+void burst_log_outcome(FILE *to, void *of); /* a struct outcome, whose scratch is used */
 
 #endif

@@ -21,8 +21,11 @@ char *report_json(const struct results *results);
 int report_json_file(const struct results *results, const char *path, struct error *err);
 /* The same of a document that is made already, which it takes over; NULL: there was no memory for it. */
 int report_json_write(char *text, const char *path, struct error *err);
-/* Before a run: whether the document could be written to path at all; nothing is written. */
-int report_json_check(const char *path, struct error *err);
+/* What write() writes, piece by piece, in the same way. */
+typedef void report_writer(FILE *to, void *of);
+int report_file(const char *path, report_writer *write, void *of, struct error *err);
+/* Before a run: whether a file of that option could be written at all; nothing is written. No path, "-": it can. */
+int report_file_check(const char *path, const char *option, struct error *err);
 /* Default path of -j without a value: ./fabperf_results_<UTC time, ms>.json */
 void report_json_default_path(int64_t started_unix_ns, char *ret, size_t size);
 

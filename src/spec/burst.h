@@ -10,7 +10,6 @@
 
 struct buf;
 struct cursor;
-struct part_clock;
 struct rank_result;
 struct result;
 
@@ -20,6 +19,7 @@ struct result;
 /* One burst. Instants are ns of the sender's clock. */
 struct burst_record {
 	uint64_t number; /* of its slot, counted from the start of the traffic */
+	int64_t offset_ns; /* that clock minus rank 0's at that time, where it was followed */
 	int64_t due_ns;
 	int64_t begun_ns, rung_ns; /* before the first post, and when that had returned: the doorbell rang in between */
 	int64_t posted_ns; /* the last post had returned */
@@ -41,6 +41,8 @@ struct burst_stats {
 	struct hist lateness; /* ns from the instant to rung */
 	struct hist length; /* ns from rung to done */
 	struct hist gap; /* ns from rung to the next one's, no slot between them */
+	bool followed; /* the clock was measured again and again meanwhile: */
+	int64_t clock_error_ns, clock_u95_ns; /* how wrong the records' offsets may be, and are in 5 of 100 cases */
 	uint64_t kept; /* records ever; the last BURST_KEPT are there, number i at i % BURST_KEPT */
 	struct burst_record record[BURST_KEPT];
 };
@@ -57,8 +59,8 @@ static inline uint64_t burst_first_kept(const struct burst_stats *stats)
 	return stats->kept > BURST_KEPT ? stats->kept - BURST_KEPT : 0;
 }
 
-/* Its instants in rank 0's clock. clock: the rank's, where it is known better than by the offset in its result; or NULL. */
-void burst_in_root(struct burst_record *record, const struct rank_result *rank, const struct part_clock *clock);
+/* Its instants become those of rank 0's clock; its offset, where the clock was not followed, that in the rank's result. */
+void burst_in_root(struct burst_record *record, const struct burst_stats *stats, const struct rank_result *rank);
 
 /* us; NAN where nothing was seen. */
 struct burst_spread {
@@ -88,8 +90,7 @@ struct burst_summary {
 /* Sums up senders, one after another; what they kept is copied. */
 struct burst_sum;
 struct burst_sum *burst_sum_new(const struct spec *spec); /* NULL: no memory */
-/* -ENOMEM; clock as above. */
-int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank, const struct part_clock *clock);
+int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank); /* -ENOMEM */
 /* Of one test between two hosts; false: it has no bursts, or there is no memory. */
 bool result_bursts(const struct result *result, struct burst_summary *ret);
 /* share: messages that the busiest link carries in a burst of all, in parts of what one queue pair sends. */

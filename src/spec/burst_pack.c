@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORD_BYTES  56
+#define RECORD_BYTES  64
 #define INSTANT_LIMIT (INT64_C(1) << 60)
 #define BURST_LIMIT   (INT64_C(1) << 50) /* ns that a burst may last */
 
@@ -49,6 +49,9 @@ void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 		buf_put_u64(to, counts[i]);
 	memcpy(&rate, &stats->rate, sizeof(rate));
 	buf_put_u64(to, rate);
+	buf_put_u8(to, stats->followed);
+	buf_put_u64(to, (uint64_t)stats->clock_error_ns);
+	buf_put_u64(to, (uint64_t)stats->clock_u95_ns);
 	hist_pack(&stats->lateness, to);
 	hist_pack(&stats->length, to);
 	hist_pack(&stats->gap, to);
@@ -56,6 +59,7 @@ void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 		const struct burst_record *record = &stats->record[i % BURST_KEPT];
 
 		buf_put_u64(to, record->number);
+		buf_put_u64(to, (uint64_t)record->offset_ns);
 		buf_put_u64(to, (uint64_t)record->due_ns);
 		buf_put_u64(to, (uint64_t)record->begun_ns);
 		buf_put_u64(to, (uint64_t)record->rung_ns);
@@ -84,6 +88,7 @@ static bool follows(int64_t before, int64_t after)
 static void get_record(struct burst_record *ret, struct cursor *from)
 {
 	ret->number = cursor_u64(from);
+	ret->offset_ns = get_instant(from);
 	ret->due_ns = get_instant(from);
 	ret->begun_ns = get_instant(from);
 	ret->rung_ns = get_instant(from);
@@ -107,7 +112,10 @@ static int get_stats(struct burst_stats *ret, struct cursor *from)
 		*counts[i] = cursor_u64(from);
 	rate = cursor_u64(from);
 	memcpy(&ret->rate, &rate, sizeof(rate));
-	if (!(ret->rate >= 0 && ret->rate < 1e18))
+	ret->followed = cursor_u8(from) != 0;
+	ret->clock_error_ns = get_instant(from);
+	ret->clock_u95_ns = get_instant(from);
+	if (!(ret->rate >= 0 && ret->rate < 1e18) || ret->clock_error_ns < 0 || ret->clock_u95_ns < 0)
 		return -EPROTO;
 	if (hist_unpack(&ret->lateness, from) || hist_unpack(&ret->length, from) || hist_unpack(&ret->gap, from))
 		return -EPROTO;

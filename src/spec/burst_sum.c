@@ -1,7 +1,6 @@
 /* What the bursts of all senders come to: those with the same number are one burst of all of them, in rank 0's clock. */
 #include "spec/burst.h"
 
-#include "spec/part.h"
 #include "spec/result.h"
 
 #include <errno.h>
@@ -69,10 +68,11 @@ static void merge(struct burst_sum *sum, const struct burst_stats *stats)
 	hist_merge(&all->gap, &stats->gap);
 }
 
-void burst_in_root(struct burst_record *record, const struct rank_result *rank, const struct part_clock *clock)
+void burst_in_root(struct burst_record *record, const struct burst_stats *stats, const struct rank_result *rank)
 {
-	const int64_t offset_ns = clock ? part_clock_at(clock, record->rung_ns) : rank->clock_offset_ns;
+	const int64_t offset_ns = stats->followed ? record->offset_ns : rank->clock_offset_ns;
 
+	record->offset_ns = offset_ns;
 	record->due_ns -= offset_ns;
 	record->begun_ns -= offset_ns;
 	record->rung_ns -= offset_ns;
@@ -80,8 +80,7 @@ void burst_in_root(struct burst_record *record, const struct rank_result *rank, 
 	record->done_ns -= record->done_ns ? offset_ns : 0;
 }
 
-static int keep(struct burst_sum *sum, const struct burst_stats *stats, const struct rank_result *rank,
-		const struct part_clock *clock)
+static int keep(struct burst_sum *sum, const struct burst_stats *stats, const struct rank_result *rank)
 {
 	const uint64_t first = burst_first_kept(stats), count = stats->kept - first;
 	struct sender *more = realloc(sum->sender, (sum->senders + 1) * sizeof(*more)), *sender;
@@ -98,7 +97,7 @@ static int keep(struct burst_sum *sum, const struct burst_stats *stats, const st
 		struct burst_record *record = &sender->record[i];
 
 		*record = stats->record[(first + i) % BURST_KEPT];
-		burst_in_root(record, rank, clock);
+		burst_in_root(record, stats, rank);
 	}
 	sum->senders++;
 	return 0;
@@ -114,14 +113,9 @@ static void take_error(int64_t worst[2], int64_t error_ns)
 	}
 }
 
-static int64_t larger(const int64_t of[2])
+int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank)
 {
-	return of[0] > of[1] ? of[0] : of[1];
-}
-
-int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank, const struct part_clock *clock)
-{
-	bool any = false;
+	int64_t error_ns = -1, u95_ns = -1; /* of the rank's clock: its workers share it */
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < rank->workers; i++) {
@@ -129,14 +123,13 @@ int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank, const s
 
 		if (!stats)
 			continue;
-		any = true;
+		error_ns = stats->followed ? stats->clock_error_ns : rank->clock_error_ns;
+		u95_ns = stats->followed ? stats->clock_u95_ns : rank->clock_error_ns;
 		merge(sum, stats);
-		rc = keep(sum, stats, rank, clock);
+		rc = keep(sum, stats, rank);
 	}
-	if (!any)
-		return rc;
-	take_error(sum->error_ns, clock ? larger(clock->error_ns) : rank->clock_error_ns);
-	take_error(sum->u95_ns, clock ? larger(clock->u95_ns) : rank->clock_error_ns);
+	take_error(sum->error_ns, error_ns);
+	take_error(sum->u95_ns, u95_ns);
 	return rc;
 }
 
@@ -336,7 +329,7 @@ bool result_bursts(const struct result *result, struct burst_summary *ret)
 	struct burst_sum *sum = sender && spec_bursts(spec) ? burst_sum_new(spec) : NULL;
 	bool known = false;
 
-	if (sum && burst_sum_add(sum, sender, NULL) == 0 && sum->senders) {
+	if (sum && burst_sum_add(sum, sender) == 0 && sum->senders) {
 		burst_sum_end(sum, (double)(spec->qps * spec->workers), ret);
 		known = true;
 	}

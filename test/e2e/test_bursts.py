@@ -107,3 +107,9 @@ def test_a_held_up_sender_shows(run, free_port, tmp_path):
     assert all(row['messages'] == '8' for row in rows)
     assert all(int(row['planned_ns']) <= int(row['begun_ns']) <= int(row['doorbell_ns']) for row in rows)
     assert bursts['together']['startSkew'] is None or bursts['together']['startSkew']['maxUsec'] > 0
+
+
+def test_a_log_that_cannot_be_written_is_told_before_the_run(run, tmp_path):
+    result = run('-n', 'localhost', '-r', 'null', '--burst_profile', 'sync_burst', '--burst_size', '8', '-D', '30',
+                 '--burst_log', tmp_path / 'nowhere' / 'bursts.csv')
+    assert result.rc == 1 and 'give --burst_log a file in a directory that you may write to' in result.stderr, result

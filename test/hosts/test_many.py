@@ -1,4 +1,5 @@
 """Scenarios over hosts with their own sshd, address and clock, by ssh and Open MPI from a host that takes no part."""
+import csv
 import json
 import re
 import shutil
@@ -46,6 +47,31 @@ def test_two_tests_at_once(hosts):
     window = document['aggregatedResults']['commonWindow']
     assert window['clockClosure']['pairs'] == 3 and window['clockClosure']['outsideBounds'] == 0, window
     assert window['beginSkewUsec'] > 0 and window['endSkewUsec'] > 0, window
+
+
+def test_skew_is_off_by_less_than_it_says(hosts, tmp_path):
+    """Four senders whose clocks lie exactly 1000 s apart: each burst's true skew, and the reported one's error."""
+    log = tmp_path / 'bursts.csv'
+    result = hosts.run('node0', '--traffic_pattern', 'all2all', '-n', 'node[1-4]', '-r', 'null', '--burst_profile',
+                       'sync_burst', '--burst_size', '4', '--burst_pause', '10', '-D', '1.5', '-w', '0', '--ssh',
+                       hosts.ssh, '--connect_timeout', '30', '--burst_log', log, '--print_json_results', timeout=120)
+    assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
+    bursts = check(result.stdout)['aggregatedResults']['perTest'][0]['bursts']
+    together = bursts['together']
+    bound, slots = together['clockErrorUsec'] * 1000, {}
+    for row in csv.DictReader(log.open()):
+        number = int(row['sender'].removeprefix('node'))
+        off = int(row['clock_offset_ns']) - (number - 1) * 1000 * 10**9  # of node1's clock, which is rank 0's
+        assert abs(off) <= bound and (off == 0 or number > 1), row
+        rung = int(row['doorbell_ns'])
+        slots.setdefault(row['burst'], []).append((rung, rung + off))
+    skews = [tuple(max(at) - min(at) for at in zip(*times)) for times in slots.values() if len(times) == 4]
+    assert bursts['senders'] == 4 and len(skews) == together['completeBursts'], bursts
+    assert all(abs(said - true) <= bound for said, true in skews)
+    if skews:
+        assert together['startSkew']['maxUsec'] * 1000 == pytest.approx(max(said for said, _ in skews), abs=1)
+        said = sorted(said for said, _ in skews)[(len(skews) - 1) // 2]
+        assert together['startSkew']['p50Usec'] * 1000 == pytest.approx(said, rel=0.01)
 
 
 def test_hosts_that_cannot_take_part_are_all_named(hosts, tmp_path):

@@ -56,12 +56,53 @@ static void only_slots_of_the_window_count(void **state)
 	}
 }
 
+static int64_t absolute(int64_t x)
+{
+	return x < 0 ? -x : x;
+}
+
+/* A clock that gains 20 ppm on rank 0's, and says so: slots move with it, are none the later for it, and none is lost. */
+static void slots_follow_the_clock(void **state)
+{
+	struct bench *b = bench_new(BURST_SYNC);
+
+	(void)state;
+	b->spec.burst_pause_ns = MS;
+	b->spec.burst_count = BURSTS;
+	flow_shift_set(&b->control, 2 * SECOND, 7 * US, 20e-6);
+	bench_run(b);
+	assert_int_equal(b->result.bursts->slots, BURSTS);
+	assert_int_equal(b->result.bursts->bursts, BURSTS);
+	assert_int_equal(b->result.bursts->late, 0);
+	for (unsigned k = 0; k < BURSTS; k++)
+		assert_in_range(trace.at[k] - b->start - k * MS - 7 * US - k * 20, 0, 200);
+	bench_free(b);
+}
+
+/* Storage has no instants in common with others: its rate is by the own clock. */
+static void storage_does_not_follow(void **state)
+{
+	struct bench *b = bench_new(BURST_STORAGE);
+	int64_t first;
+
+	(void)state;
+	b->spec.rate_limit = UINT64_C(512000000); /* 64 messages of 1000 bytes each ms */
+	b->spec.burst_count = BURSTS;
+	flow_shift_set(&b->control, 2 * SECOND, 7 * US, 20e-6);
+	bench_run(b);
+	first = trace.at[0];
+	assert_int_equal(b->result.bursts->bursts, BURSTS);
+	for (unsigned k = 0; k < BURSTS; k++)
+		assert_true(absolute(trace.at[k] - first - k * MS) < 200);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_many_slots_leave_no_gap),
-		cmocka_unit_test(what_is_done_makes_room),
-		cmocka_unit_test(only_slots_of_the_window_count),
+		cmocka_unit_test(too_many_slots_leave_no_gap),    cmocka_unit_test(what_is_done_makes_room),
+		cmocka_unit_test(only_slots_of_the_window_count), cmocka_unit_test(slots_follow_the_clock),
+		cmocka_unit_test(storage_does_not_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

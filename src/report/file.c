@@ -1,4 +1,4 @@
-/* Puts the result document where it was asked for: whole or not at all. */
+/* Puts results where they were asked for: whole files, written beside their places, or none. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -22,50 +22,50 @@ void report_json_default_path(int64_t started_unix_ns, char *ret, size_t size)
 	snprintf(ret, size, "./fabperf_results_%s.%03dZ.json", text, ms);
 }
 
-static int write_all(int fd, const char *text)
+/* What a file is to hold: written piece by piece. */
+struct content {
+	report_writer *write;
+	void *of;
+};
+
+/* The descriptor is closed in every case. */
+static int write_all(int fd, const struct content *content, bool keep)
 {
-	size_t left = strlen(text);
+	FILE *to = fdopen(fd, "w");
+	int rc = to ? 0 : -errno;
 
-	while (left) {
-		const ssize_t n = write(fd, text, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		left -= (size_t)n;
+	if (!to) {
+		close(fd);
+		return rc;
 	}
-	return 0;
-}
-
-/* What is no plain file (a pipe, /dev/null, /dev/stdout) is written to, never replaced. */
-static int write_in_place(const char *path, const char *text)
-{
-	const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is refused */
-	int rc;
-
-	if (fd < 0)
-		return -errno;
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-	rc = write_all(fd, text);
-	if (close(fd) < 0 && rc == 0)
+	if (content)
+		content->write(to, content->of);
+	if (fflush(to) != 0 || ferror(to) || (keep && fsync(fd) < 0))
+		rc = errno ? -errno : -EIO;
+	if (fclose(to) != 0 && rc == 0)
 		rc = -errno;
 	return rc;
 }
 
-static int write_temporary(const char *path, const char *text)
+/* What is no plain file (a pipe, /dev/null, /dev/stdout) is written to, never replaced. */
+static int write_in_place(const char *path, const struct content *content)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is refused */
+
+	if (fd < 0)
+		return -errno;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return write_all(fd, content, false);
+}
+
+static int write_temporary(const char *path, const struct content *content)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	int rc;
 
 	if (fd < 0)
 		return -errno;
-	rc = write_all(fd, text);
-	if (rc == 0 && fsync(fd) < 0)
-		rc = -errno;
-	if (close(fd) < 0 && rc == 0)
-		rc = -errno;
+	rc = write_all(fd, content, true);
 	if (rc)
 		unlink(path);
 	return rc;
@@ -78,10 +78,10 @@ static const char *temporary_name(const char *path, char *ret)
 }
 
 /* Written beside its place and moved there: a reader sees the old document or the new one, never half. */
-static int replace_file(const char *path, const char *text)
+static int replace_file(const char *path, const struct content *content)
 {
 	char temporary[PATH_MAX + 32];
-	int rc = write_temporary(temporary_name(path, temporary), text);
+	int rc = write_temporary(temporary_name(path, temporary), content);
 
 	if (rc == 0 && rename(temporary, path) < 0) {
 		rc = -errno;
@@ -90,16 +90,16 @@ static int replace_file(const char *path, const char *text)
 	return rc;
 }
 
-static int write_to_path(const char *path, const char *text)
+static int write_to_path(const char *path, const struct content *content)
 {
 	char *target = realpath(path, NULL); /* through symbolic links; NULL when there is nothing yet */
 	struct stat st;
 	int rc;
 
 	if (target && stat(target, &st) == 0 && !S_ISREG(st.st_mode))
-		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, text);
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, content);
 	else
-		rc = replace_file(target ? target : path, text);
+		rc = replace_file(target ? target : path, content);
 	free(target);
 	return rc;
 }
@@ -112,9 +112,9 @@ static int check_target(const char *path)
 	int rc;
 
 	if (target && stat(target, &st) == 0 && !S_ISREG(st.st_mode)) {
-		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, "");
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, NULL);
 	} else {
-		rc = write_temporary(temporary_name(target ? target : path, temporary), "");
+		rc = write_temporary(temporary_name(target ? target : path, temporary), NULL);
 		if (rc == 0)
 			unlink(temporary);
 	}
@@ -122,15 +122,39 @@ static int check_target(const char *path)
 	return rc;
 }
 
-int report_json_check(const char *path, struct error *err)
+int report_file_check(const char *path, const char *option, struct error *err)
 {
-	int rc = strlen(path) < PATH_MAX ? check_target(path) : -ENAMETOOLONG;
+	int rc;
 
+	if (!path[0] || strcmp(path, "-") == 0)
+		return 0;
+	rc = strlen(path) < PATH_MAX ? check_target(path) : -ENAMETOOLONG;
 	return rc ? error_sys(err, rc,
-			      "the result could not be written to %s: give -j a file in a directory that you may "
+			      "the result could not be written to %s: give %s a file in a directory that you may "
 			      "write to",
-			      path)
+			      path, option)
 		  : 0;
+}
+
+int report_file(const char *path, report_writer *write, void *of, struct error *err)
+{
+	const struct content content = { write, of };
+	int rc;
+
+	if (strcmp(path, "-") == 0) {
+		write(stdout, of);
+		rc = fflush(stdout) != 0 || ferror(stdout) ? -errno : 0;
+	} else {
+		rc = strlen(path) < PATH_MAX ? write_to_path(path, &content) : -ENAMETOOLONG;
+	}
+	if (rc)
+		return error_sys(err, rc, "cannot write the result to %s", strcmp(path, "-") ? path : "stdout");
+	return 0;
+}
+
+static void put_text(FILE *to, void *text)
+{
+	fputs(text, to);
 }
 
 int report_json_write(char *text, const char *path, struct error *err)
@@ -139,14 +163,9 @@ int report_json_write(char *text, const char *path, struct error *err)
 
 	if (!text)
 		return error_set(err, -ENOMEM, "not enough memory for the result as JSON");
-	if (strcmp(path, "-") == 0)
-		rc = fputs(text, stdout) < 0 || fflush(stdout) != 0 ? -errno : 0;
-	else
-		rc = strlen(path) < PATH_MAX ? write_to_path(path, text) : -ENAMETOOLONG;
+	rc = report_file(path, put_text, text, err);
 	free(text);
-	if (rc)
-		return error_sys(err, rc, "cannot write the result to %s", strcmp(path, "-") ? path : "stdout");
-	return 0;
+	return rc;
 }
 
 int report_json_file(const struct results *results, const char *path, struct error *err)
