@@ -200,6 +200,20 @@ static bool all_done(const struct openloop *loop)
 	return loop->under_way == 0;
 }
 
+/* Of what is under way, that which was due in the window. */
+static uint64_t unanswered(const struct flow *flow, const struct openloop *loop)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; loop->timed && i < flow->qps; i++) {
+		const struct line *line = &loop->line[i];
+
+		for (uint32_t at = line->head; at != line->tail; at++)
+			sum += in_window(flow, line->due[at & loop->mask]);
+	}
+	return sum;
+}
+
 /*
  * What was due in the window belongs to it, however late it is posted and done: else the messages that waited longest
  * would be left out. What does not come in time is counted.
@@ -218,8 +232,7 @@ static int finish(struct flow *flow, struct openloop *loop)
 	loop->stop_ns = INT64_MIN;
 	if (rc == 0)
 		rc = go_on(flow, all_done, REST_NS);
-	if (rc == 0 && flow->phase.measure)
-		flow->result->timeouts += loop->under_way;
+	flow->result->timeouts += unanswered(flow, loop);
 	return rc < 0 ? rc : flow_drain(flow);
 }
 
@@ -273,7 +286,6 @@ static int answer_turn(struct flow *flow, uint32_t depth)
 
 	if (n < 0)
 		return flow_fail(flow);
-	flow->kick &= n == 0; /* else what found no room is tried again below, and then everywhere */
 	for (int i = 0; rc == 0 && i < n; i++) {
 		rc = flow_book(flow, &done[i]);
 		if (rc == 0)
@@ -306,8 +318,12 @@ static int answer_all(struct flow *flow)
 			rc = answer_everywhere(flow, depth);
 		if (rc == 0 && (flow->block || flow->yield))
 			rc = flow_idle_wait(flow, clock_now(flow->clock));
-		if (rc >= 0 && (++spins & SPINS) == 0)
+		if (rc >= 0 && (++spins & SPINS) == 0) {
+			const uint64_t received = flow->received;
+
 			rc = meter_check(flow);
+			flow->kick |= flow->received != received; /* an edge takes messages and answers none */
+		}
 	}
 	if (rc < 0)
 		return rc;

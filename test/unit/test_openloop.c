@@ -292,6 +292,73 @@ static void answers_take_the_way_twice(void **state)
 	bench_free(b);
 }
 
+/* --- the passive side of a ping-pong --- */
+
+/* A device to which one message comes while the window's begin is taken, and nothing else. */
+static struct silent {
+	struct port port;
+	struct ep ep;
+	struct flow_control control;
+	struct flow flow;
+	unsigned polls, asked, answers, completed;
+} silent;
+
+static int silent_poll(struct port *port, struct done *done, int max)
+{
+	(void)port;
+	(void)max;
+	if (++silent.polls > 1000)
+		silent.control.command = FLOW_FINISH;
+	if (silent.answers > silent.completed) {
+		silent.completed++;
+		done[0] = (struct done){ .ep = &silent.ep, .kind = DONE_TX, .count = 1 };
+		return 1;
+	}
+	if (silent.asked || silent.flow.meter.state != METER_WAIT || fake.now < silent.flow.phase.begin_ns)
+		return 0;
+	silent.asked = silent.polls;
+	done[0] = (struct done){ .ep = &silent.ep, .kind = DONE_RX, .count = 1 };
+	return 1;
+}
+
+static int silent_post(struct ep *ep, unsigned n, unsigned flags)
+{
+	(void)ep;
+	(void)flags;
+	silent.answers += n;
+	return (int)n;
+}
+
+/* What an edge of the window takes is answered at once, not with the next message: there may be none. */
+static void a_message_that_comes_at_an_edge_is_answered(void **state)
+{
+	const struct driver driver = { .poll = silent_poll, .post = silent_post, .finish = driver_no_half };
+	struct bench *b = bench_new(0.5, 1);
+	struct flow_ep fep = { .ep = &silent.ep };
+
+	(void)state;
+	b->spec.verb = VERB_SEND;
+	b->spec.lat_mode = LAT_FULL_ROUND_TRIP;
+	silent.flow = (struct flow){ .spec = &b->spec,
+				     .drv = &driver,
+				     .clock = &b->clock,
+				     .control = &silent.control,
+				     .port = &silent.port,
+				     .eps = &fep,
+				     .qps = 1,
+				     .repost_step = 2,
+				     .result = &b->result };
+	silent.flow.phase = (struct phase){ .measure = true,
+					    .begin_ns = fake.now + 10 * TICK_NS,
+					    .end_ns = fake.now + 2 * SECOND,
+					    .stop_ns = fake.now + 2 * SECOND };
+	meter_start(&silent.flow);
+	assert_int_equal(engine_openloop_latency.passive(&silent.flow), 0);
+	assert_true(silent.asked);
+	assert_int_equal(silent.answers, 1);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_stall_of_the_sender_shows),
 		cmocka_unit_test(an_overload_is_told),
 		cmocka_unit_test(answers_take_the_way_twice),
+		cmocka_unit_test(a_message_that_comes_at_an_edge_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
