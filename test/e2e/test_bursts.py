@@ -1,6 +1,8 @@
 """Bursts: exact counts at the receiver for each profile and driver, and what all senders of a scenario did together."""
 import csv
 import shutil
+import signal
+import time
 
 import pytest
 
@@ -25,8 +27,8 @@ def holds_together(bursts, size, queues=1):
     assert bursts['lateBursts'] <= bursts['bursts'] == bursts['lateness']['samples'] == bursts['length']['samples']
 
 
-@pytest.mark.parametrize('driver, profile', [('null', 'sync_burst'), ('tcp', 'storage'), ('udp', 'sync_burst'),
-                                             ('udp', 'storage'), ('ofi', 'sync_burst')])
+@pytest.mark.parametrize('profile', PROFILES)
+@pytest.mark.parametrize('driver', DRIVERS)
 def test_messages_are_exact(measure, driver, profile):
     """By count: of 50 slots each that was filled has its 12 messages on both queue pairs, counted at the receiver."""
     result = measure(*DRIVERS[driver], '--burst_profile', profile, *PROFILES[profile], '--burst_count', '50', '-q', '2',
@@ -41,14 +43,63 @@ def test_messages_are_exact(measure, driver, profile):
     assert (bursts['askedFlowGbSec'] == 0.05) == (profile == 'storage')
 
 
-def test_training_by_time(measure):
+@pytest.mark.parametrize('driver', DRIVERS)
+def test_training_by_time(measure, driver):
     """On and off over a window: what arrived is what was sent, and the pauses are those asked for."""
-    result = measure('-c', 'TCP', '-s', '4K', '--burst_profile', 'training', '--burst_ms', '2', '--pause_min', '10',
+    result = measure(*DRIVERS[driver], '--burst_profile', 'training', '--burst_ms', '2', '--pause_min', '10',
                      '--pause_max', '20', '--seed', '5', '-D', '0.6', '-w', '0.1')['connections'][0]
     bursts, loss = result['bursts'], result['loss']
     assert bursts['slots'] == bursts['bursts'] + bursts['skippedSlots'] + bursts['fullSlots']
     assert 25 <= bursts['slots'] <= 52  # 600 ms in steps of 12 to 22 ms
-    assert loss['sent'] == loss['received'] and bursts['messages'] <= loss['sent']
+    assert loss['sent'] == loss['received'] + loss['lost'] and bursts['messages'] <= loss['sent']
+    assert driver == 'udp' or loss['lost'] == 0
+
+
+def log_of(path):
+    """Rows of a log, numbers as such."""
+    return [{key: int(value) if key not in ('sender', 'last_completion_ns') else value for key, value in row.items()}
+            for row in csv.DictReader(path.open())]
+
+
+def test_storage_keeps_its_rate(measure, tmp_path):
+    """Slots lie where the rate says, to the ns, to the end; so the rate is as asked, but for what the host held up."""
+    rate, bits, log = 37_000_001, 12 * 4096 * 8, tmp_path / 'bursts.csv'
+    bursts = measure('-r', 'null', '-v', 'send', '-s', '4K', '--burst_profile', 'storage', '--burst_size', '12',
+                     '--rate_limit', '37.000001M', '--burst_count', '200', '-q', '2', '-w', '0', '--burst_log',
+                     log)['connections'][0]['bursts']
+    holds_together(bursts, 12)
+    assert bursts['slots'] == 400
+    rows = log_of(log)
+    for queue in (0, 1):
+        mine = [row for row in rows if row['qp'] == queue]
+        first = mine[0]['planned_ns'] - mine[0]['burst'] * bits * 1e9 / rate
+        assert all(abs(row['planned_ns'] - first - row['burst'] * bits * 1e9 / rate) < 2 for row in mine)
+        assert all(row['planned_ns'] <= row['begun_ns'] <= row['doorbell_ns'] for row in mine)
+        assert all(row['messages'] == 12 for row in mine)
+    held = (bursts['skippedSlots'] + bursts['fullSlots']) / 400 + bursts['lateness']['maxUsec'] / 2e6
+    assert bursts['achievedFlowGbSec'] == pytest.approx(rate / 1e9, rel=1e-3 + held)
+
+
+@pytest.mark.parametrize('profile', ['sync_burst', 'storage'])
+def test_what_a_stop_has_missed_is_not_caught_up(start, free_port, tmp_path, profile):
+    """A sender that is stopped misses its slots: all are counted, and only the one at hand is late."""
+    log = tmp_path / 'bursts.csv'
+    pace = ('--burst_pause', '1') if profile == 'sync_burst' else ('--rate_limit', '64M', '-s', '1000')  # 1 ms
+    process = start('-n', 'localhost', '--port', free_port(), '-r', 'null', '--burst_profile', profile, *pace,
+                    '--burst_size', '8', '--burst_count', '1500', '-w', '0', '--burst_log', log, '--print_json_results',
+                    '-R', '0.1')
+    process.until('Gb/s', stream='stderr')  # a live line: its test runs
+    process.send(signal.SIGSTOP)
+    time.sleep(0.1)
+    process.send(signal.SIGCONT)
+    result = process.wait()
+    assert result.rc == 0, result
+    bursts, rows = check(result.stdout)['connections'][0]['bursts'], log_of(log)
+    holds_together(bursts, 8)
+    assert bursts['slots'] == 1500 and bursts['skippedSlots'] >= 80
+    assert len({row['burst'] for row in rows}) == len(rows) == bursts['bursts']
+    # Begun when the next one was due: only where the host took the core in the very moment of the beginning.
+    assert sum(row['begun_ns'] - row['planned_ns'] >= 1_000_000 for row in rows) <= 3
 
 
 @pytest.mark.plain

@@ -97,12 +97,43 @@ static void storage_does_not_follow(void **state)
 	bench_free(b);
 }
 
+/* ns from the phase to slot k, by division: size bits of a burst at a rate, rounded down. */
+static int64_t closed_form(uint64_t k, uint64_t bits, uint64_t rate)
+{
+	return (int64_t)((unsigned __int128)k * bits * 1000000000u / rate);
+}
+
+/* Storage's slots after ten million steps, one by one and all at once, are where they belong, to the ns: nothing adds up. */
+static void slots_do_not_drift(void **state)
+{
+	static const uint64_t rates[] = { 1000000, 37000001, 333333333, 7000000001, 90000000000, 360000000000 };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		const uint64_t bits = 64 * 1000 * 8, steps = 10000000;
+		const struct spec spec = {
+			.burst_profile = BURST_STORAGE, .burst_size = 64, .size = 1000, .rate_limit = rates[i]
+		};
+		struct burst_grid grid, far;
+		int64_t first;
+
+		burst_grid_init(&grid, &spec, 0, SECOND);
+		far = grid;
+		first = burst_due(&grid);
+		for (uint64_t k = 0; k < steps; k++)
+			burst_grid_next(&grid);
+		assert_in_range(burst_due(&grid) - first - closed_form(steps, bits, rates[i]), 0, 1);
+		assert_int_equal(burst_grid_skip(&far, burst_due(&grid) + 1), steps);
+		assert_int_equal(burst_due(&far), burst_due(&grid));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_many_slots_leave_no_gap),    cmocka_unit_test(what_is_done_makes_room),
-		cmocka_unit_test(only_slots_of_the_window_count), cmocka_unit_test(slots_follow_the_clock),
-		cmocka_unit_test(storage_does_not_follow),
+		cmocka_unit_test(only_slots_of_the_window_count), cmocka_unit_test(slots_do_not_drift),
+		cmocka_unit_test(slots_follow_the_clock),         cmocka_unit_test(storage_does_not_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
