@@ -343,7 +343,7 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 	if (rc < 0)
 		return rc;
 	request->spec = s->plan->test[0].sweep.spec[0];
-	return scenario_check_limits(s->plan, err);
+	return scenario_check_limits(s->plan, request, err);
 }
 
 static int run_plan(struct starter *s, struct error *err)

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "plan/outcome.h"
 
-int scenario_check_limits(const struct plan *plan, struct error *err);
+int scenario_check_limits(const struct plan *plan, const struct request *request, struct error *err);
 /* The result document and the bursts, where they were asked for. */
 int scenario_write(const struct request *request, struct outcome *outcome, struct error *err);
 

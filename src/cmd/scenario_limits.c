@@ -46,7 +46,17 @@ static int check_names(const struct plan *plan, struct error *err)
 	return 0;
 }
 
-int scenario_check_limits(const struct plan *plan, struct error *err)
+/* A file may say it, and the command line where the document goes. */
+static int check_detail(const struct request *request, struct error *err)
+{
+	if (request->json || request->print_json || request->results_detail == DETAIL_PROCESSES)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "--results_detail has no effect without -j or --print_json_results: it says what stands in "
+			 "the JSON result");
+}
+
+int scenario_check_limits(const struct plan *plan, const struct request *request, struct error *err)
 {
 	if (plan->hosts < 2)
 		return error_set(err, -EINVAL,
@@ -57,5 +67,5 @@ int scenario_check_limits(const struct plan *plan, struct error *err)
 		if (what)
 			return not_yet(what, err);
 	}
-	return check_names(plan, err);
+	return check_detail(request, err) ? -EINVAL : check_names(plan, err);
 }

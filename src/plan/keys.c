@@ -104,8 +104,9 @@ static const char *allowed(enum key_level level)
 	case KEY_OF_SCENARIO:
 		break;
 	}
-	return "a scenario takes tests, outputFile, printJsonOutput, printConnectionMatrix, mpiTcpNetworkInterfaces, "
-	       "comment, and a test's keys: testNodes, trafficPattern, verb, msgSize, duration and others "
+	return "a scenario takes tests, outputFile, printJsonOutput, resultsDetail, printConnectionMatrix, "
+	       "mpiTcpNetworkInterfaces, comment, and a test's keys: testNodes, trafficPattern, verb, msgSize, "
+	       "duration and others "
 	       "(docs/scenarios.md)";
 }
 

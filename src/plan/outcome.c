@@ -18,7 +18,7 @@ int outcome_init(struct outcome *ret, const struct request *request, const struc
 	ret->figure = calloc(points * plan->connections, sizeof(*ret->figure));
 	ret->test = calloc((size_t)points * plan->tests, sizeof(*ret->test));
 	return ret->stage && ret->head && ret->clock && ret->counters && ret->figure && ret->test
-		       ? 0
+		       ? outcome_make_sums(ret, err)
 		       : error_set(err, -ENOMEM, "no memory for the results of %u hosts", plan->hosts);
 }
 
@@ -36,6 +36,7 @@ void outcome_release(struct outcome *outcome)
 	for (uint64_t i = 0; outcome->stage && i < outcome->done; i++)
 		free(outcome->stage[i].clock);
 	outcome_drop_bursts(outcome);
+	outcome_drop_sums(outcome);
 	for (uint32_t i = 0; outcome->counters && i < outcome->plan->hosts; i++)
 		port_counters_release(&outcome->counters[i]);
 	free(outcome->counters);

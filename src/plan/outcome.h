@@ -43,6 +43,26 @@ struct outcome_test {
 	struct burst_summary bursts;
 };
 
+/* The connections of an endpoint, of one of its processes or of a host in one direction, and what they come to. */
+struct outcome_sum {
+	uint64_t connections, good; /* that ran; of them with a figure */
+	double figure; /* sum, Gb/s, of rounds their mean; latency: mean of the medians, us; NAN: none */
+};
+
+#define OUTCOME_EXTREMES 10 /* most connections that are told as the fastest and the slowest */
+
+struct outcome_extreme {
+	struct connection c;
+	double figure;
+};
+
+/* Pairs of endpoints with both directions: the sum of the two, Gb/s. */
+struct outcome_pairs {
+	uint64_t pairs; /* with a figure of both */
+	double mean, min, max;
+	struct connection lowest, highest;
+};
+
 /* What a run's time went into: until all ranks are there, and the steps of orch/many.h. */
 enum outcome_phase {
 	PHASE_START,
@@ -76,6 +96,10 @@ struct outcome {
 	struct port_counters *counters; /* by rank: of its NICs, over all stages */
 	double *figure; /* by point and connection, as plan_next() gives them: Gb/s, or us in the median; NAN: none */
 	struct outcome_test *test; /* by point and test */
+	double *way; /* by point and connection: the figures of its two directions; NULL: no test has both on a connection */
+	uint32_t processes; /* most of any endpoint */
+	struct outcome_sum *device,
+		*process; /* by point, test, endpoint (and process): what it sends [0], receives [1] */
 	uint32_t failures;
 	struct outcome_failure failure[OUTCOME_FAILURES];
 	struct result scratch; /* while one is looked at: too large for a stack */
@@ -113,6 +137,25 @@ int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsi
 		       struct error *err);
 void outcome_end_bursts(struct outcome *outcome, unsigned point, uint32_t number);
 void outcome_drop_bursts(struct outcome *outcome);
+
+/* Sums (outcome_sums.c). The number is that of the figure. A test's sums are known when all of its connections were added. */
+int outcome_make_sums(struct outcome *outcome, struct error *err);
+void outcome_drop_sums(struct outcome *outcome);
+void outcome_add_sums(struct outcome *outcome, const struct connection *c, unsigned point, uint64_t number,
+		      const struct result *result);
+void outcome_end_sums(struct outcome *outcome, unsigned point, uint32_t test, uint64_t rounds);
+/* Two: what it sends, what it receives; of latency what it asked, what it answered. */
+const struct outcome_sum *outcome_device(const struct outcome *outcome, unsigned point, uint32_t test,
+					 uint32_t endpoint);
+const struct outcome_sum *outcome_process(const struct outcome *outcome, unsigned point, uint32_t test,
+					  uint32_t endpoint, uint32_t process);
+/* Two of each host, to be freed; -ENOMEM. */
+int outcome_hosts(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_sum **ret);
+/* The connections with the lowest, or the highest, figures of a test, the most extreme first; how many there are. */
+unsigned outcome_extremes(const struct outcome *outcome, unsigned point, uint32_t test, bool highest,
+			  struct outcome_extreme ret[OUTCOME_EXTREMES]);
+/* False: the test has one direction only, or no pair has both figures. */
+bool outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_pairs *ret);
 
 /* One result: failed where no message completed, missed where a threshold is. */
 void outcome_judge_result(struct result *result);

@@ -152,6 +152,7 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 		outcome_judge_result(result);
 		*figure = figure_of(result);
 		add_figure(test, c, *figure);
+		outcome_add_sums(outcome, c, point, (uint64_t)(figure - outcome->figure), result);
 		add_loss(test, result);
 		add_steps(test, result);
 		add_windows(&outcome->stage[stage], result);
@@ -191,7 +192,10 @@ static void conclude(struct outcome *outcome)
 	bool missed = false;
 
 	for (uint32_t i = 0; i < tests; i++) {
-		conclude_test(&outcome->test[i], rounds_done(outcome, i / outcome->plan->tests));
+		const unsigned point = i / outcome->plan->tests;
+
+		conclude_test(&outcome->test[i], rounds_done(outcome, point));
+		outcome_end_sums(outcome, point, i % outcome->plan->tests, rounds_done(outcome, point));
 		missed |= outcome->test[i].missed > 0;
 	}
 	if (outcome->status == RUN_INTERRUPTED)

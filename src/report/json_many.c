@@ -1,5 +1,6 @@
 /* The result document of a scenario: every connection, what each test came to, and the ranks with their clocks. */
 #include "report/bursts.h"
+#include "report/json_sums.h"
 #include "report/many.h"
 #include "report/parts.h"
 #include "report/predict.h"
@@ -48,6 +49,33 @@ static json_t *connection(const struct outcome *outcome, const struct connection
 	return object;
 }
 
+/* The same in short: who, how it ended, and its figures. */
+static json_t *short_connection(const struct outcome *outcome, const struct connection *c, const struct result *result,
+				unsigned number)
+{
+	const bool back = result->direction == 2;
+	json_t *object = json_object();
+
+	tree_put(&object, "connectionId", json_integer(number));
+	tree_put(&object, "testName", tree_text_or_null(test_name(outcome->plan, c->test)));
+	if (object) {
+		put_label(object, "requestorEndpoint", outcome->plan, back ? c->to : c->from);
+		put_label(object, "responderEndpoint", outcome->plan, back ? c->from : c->to);
+	}
+	tree_put(&object, "trafficPhaseId", c->round ? json_integer(c->round) : json_null());
+	tree_put(&object, "msgSize", tree_count(spec_largest(&result->request.spec)));
+	tree_put(&object, "numQps", tree_count(result->request.spec.qps));
+	tree_put(&object, "txDepth", tree_count(result->request.spec.tx_depth));
+	tree_put(&object, "status", part_status(result->status));
+	tree_put(&object, "error", part_error(result->status, &result->error));
+	tree_put(&object, "bwResults", part_bw(result, result_authority(result)));
+	tree_put(&object, "latResults", part_lat_summary(result));
+	tree_put(&object, "validationResults", part_validity(result));
+	tree_put(&object, "loss", part_loss(result));
+	tree_put(&object, "threshold", part_threshold(result));
+	return object;
+}
+
 struct lists {
 	json_t *connections, *pairs;
 };
@@ -56,12 +84,14 @@ static void append(const struct outcome *outcome, const struct connection *c, st
 		   struct lists *lists)
 {
 	const unsigned first = (unsigned)json_array_size(lists->connections);
+	const bool whole = outcome->request.results_detail == DETAIL_PROCESSES;
 
 	for (unsigned i = 0; i < result_directions(result); i++) {
 		struct direction way;
 
 		result_direction(result, i, &way);
-		tree_append(&lists->connections, connection(outcome, c, &way.result, first + i));
+		tree_append(&lists->connections, whole ? connection(outcome, c, &way.result, first + i)
+						       : short_connection(outcome, c, &way.result, first + i));
 	}
 	part_append_pair(&lists->pairs, result, first);
 }
@@ -123,6 +153,10 @@ static json_t *test(const struct outcome *outcome, unsigned point, uint32_t i)
 	tree_put(&object, "received", t->counted ? tree_count(t->received) : json_null());
 	tree_put(&object, "bursts", part_bursts(&planned->sweep.spec[point], t->has_bursts ? &t->bursts : NULL));
 	tree_put(&object, "lost", t->counted ? tree_count(t->lost) : json_null());
+	tree_put(&object, "pairs", ran ? part_pairs(outcome, point, i) : json_null());
+	tree_put(&object, "best", ran ? part_extremes(outcome, point, i, true) : json_null());
+	tree_put(&object, "worst", ran ? part_extremes(outcome, point, i, false) : json_null());
+	tree_put(&object, "failures", part_failures(outcome, point, i));
 	return object;
 }
 
@@ -186,6 +220,10 @@ static json_t *aggregated(const struct outcome *outcome, json_t *pairs)
 	tree_put(&object, "latResults", json_null());
 	tree_put(&object, "threshold", json_null());
 	tree_put(&object, "perTest", tests);
+	tree_put(&object, "perNode", part_per_node(outcome));
+	tree_put(&object, "perDevice", part_per_device(outcome));
+	if (outcome->request.results_detail == DETAIL_PROCESSES)
+		tree_put(&object, "perProcess", part_per_process(outcome));
 	tree_put(&object, "commonWindow", skew(outcome));
 	tree_put(&object, "phases", phases(outcome));
 	return object;
@@ -246,12 +284,14 @@ static json_t *ranks(const struct outcome *outcome)
 
 char *report_many_json(const struct outcome *outcome, struct result *scratch)
 {
-	struct lists lists = { .connections = json_array(), .pairs = json_array() };
+	const bool listed = outcome->request.results_detail != DETAIL_SUMMARY;
+	struct lists lists = { .connections = listed ? json_array() : json_null(),
+			       .pairs = listed ? json_array() : json_null() };
 	json_t *root = json_object();
 	struct plan_prediction prediction;
 	char *text;
 
-	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
+	for (unsigned point = 0; listed && point < plan_points(outcome->plan); point++)
 		list_all(outcome, point, scratch, &lists);
 	tree_put(&root, "versionInfo", part_version_info());
 	tree_put(&root, "status", part_status(outcome->status));

@@ -4,15 +4,13 @@
 #include "base/units.h"
 #include "counters/counters.h"
 #include "report/bursts.h"
+#include "report/matrix.h"
 #include "report/page.h"
 #include "report/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MATRIX_MAX 16 /* endpoints; more would not fit on a screen */
-#define CELL       10
 
 static const char *unit_of(const struct plan_test *test)
 {
@@ -38,11 +36,12 @@ static void title(const struct page *page, const struct outcome *outcome, unsign
 }
 
 static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,
-		    const struct connection *c, const char *unit)
+		    const struct connection *c, const char *arrow)
 {
+	const char *unit = unit_of(&outcome->plan->test[c->test]);
 	char from[PLAN_LABEL], to[PLAN_LABEL], value[UNITS_TEXT], remark[2 * PLAN_LABEL + 8];
 
-	snprintf(remark, sizeof(remark), "%s -> %s", plan_label(outcome->plan, c->from, from),
+	snprintf(remark, sizeof(remark), "%s %s %s", plan_label(outcome->plan, c->from, from), arrow,
 		 plan_label(outcome->plan, c->to, to));
 	page_text(page, label, units_format_figure(figure, value), unit, remark);
 }
@@ -60,18 +59,42 @@ static void total(const struct page *page, const struct plan_test *planned, cons
 	page_figure(page, "Longest iteration", test->step_max * 1e6, "usec");
 }
 
+/* Both directions of each pair together. */
+static void pairs(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
+{
+	struct outcome_pairs pairs;
+
+	if (!outcome_pairs(outcome, point, i, &pairs))
+		return;
+	page_figure(page, "Mean of a pair", pairs.mean, "Gbit/sec");
+	extreme(page, outcome, "Lowest pair", pairs.min, &pairs.lowest, "<->");
+	extreme(page, outcome, "Highest pair", pairs.max, &pairs.highest, "<->");
+}
+
+/* A connection of both directions is a pair. */
+static void connections(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
+{
+	const struct outcome_test *test = outcome_test(outcome, point, i);
+	const struct plan_test *planned = &outcome->plan->test[i];
+	const bool latency = planned->sweep.spec[0].metric == METRIC_LAT;
+
+	if (planned->direction != DIRECTION_BIDIR || latency) {
+		page_figure(page, latency ? "Mean of the medians" : "Mean of a connection", test->mean,
+			    unit_of(planned));
+		extreme(page, outcome, "Lowest", test->min, &test->lowest, "->");
+		extreme(page, outcome, "Highest", test->max, &test->highest, "->");
+	}
+	pairs(page, outcome, point, i);
+}
+
 static void summary(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct outcome_test *test = outcome_test(outcome, point, i);
-	const char *unit = unit_of(&outcome->plan->test[i]);
-	const bool latency = outcome->plan->test[i].sweep.spec[0].metric == METRIC_LAT;
 
 	if (!isnan(test->mean)) {
-		if (!latency)
+		if (outcome->plan->test[i].sweep.spec[0].metric == METRIC_BW)
 			total(page, &outcome->plan->test[i], test);
-		page_figure(page, latency ? "Mean of the medians" : "Mean of a connection", test->mean, unit);
-		extreme(page, outcome, "Lowest", test->min, &test->lowest, unit);
-		extreme(page, outcome, "Highest", test->max, &test->highest, unit);
+		connections(page, outcome, point, i);
 	}
 	if (test->counted) {
 		char value[32], remark[64];
@@ -87,121 +110,6 @@ static void summary(const struct page *page, const struct outcome *outcome, unsi
 		page_count(page, "Failed", test->failed, "connections");
 	if (test->missed)
 		page_count(page, "Threshold missed", test->missed, "connections");
-}
-
-/* The endpoints of a test in the order of its positions, each once. */
-static unsigned endpoints_of(const struct plan_test *test, uint32_t ret[MATRIX_MAX])
-{
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < test->positions; i++) {
-		unsigned k = 0;
-
-		while (k < count && ret[k] != test->endpoint[i])
-			k++;
-		if (k < count)
-			continue;
-		if (count == MATRIX_MAX)
-			return 0;
-		ret[count++] = test->endpoint[i];
-	}
-	return count;
-}
-
-static unsigned place(const uint32_t *endpoint, unsigned count, uint32_t wanted)
-{
-	unsigned i = 0;
-
-	while (i < count && endpoint[i] != wanted)
-		i++;
-	return i;
-}
-
-/* Characters that all labels begin with, up to a place where a name may be cut. */
-static size_t common(const struct plan *plan, const uint32_t *endpoint, unsigned count)
-{
-	char first[PLAN_LABEL], other[PLAN_LABEL];
-	size_t len;
-
-	plan_label(plan, endpoint[0], first);
-	len = strlen(first);
-	for (unsigned i = 1; i < count; i++) {
-		size_t same = 0;
-
-		plan_label(plan, endpoint[i], other);
-		while (same < len && first[same] == other[same])
-			same++;
-		len = same;
-	}
-	while (len && strchr("0123456789", first[len - 1]))
-		len--;
-	return count > 1 ? len : 0;
-}
-
-static void row(const struct page *page, const struct plan *plan, const uint32_t *endpoint, unsigned count, unsigned y,
-		const double *cells, size_t skip)
-{
-	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL], figure[UNITS_TEXT];
-	int len =
-		snprintf(text, sizeof(text), "%-*.*s", 2 * CELL, 2 * CELL, plan_label(plan, endpoint[y], label) + skip);
-
-	for (unsigned x = 0; x < count; x++) {
-		const double cell = cells[y * count + x];
-
-		if (cell < 0)
-			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL, "-");
-		else if (isnan(cell))
-			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL, "failed");
-		else
-			len += snprintf(text + len, sizeof(text) - (size_t)len, "%*s", CELL,
-					units_format_figure(cell, figure));
-	}
-	page_line(page, TONE_PLAIN, "%s", text);
-}
-
-static void head(const struct page *page, const struct plan *plan, const uint32_t *endpoint, unsigned count,
-		 size_t skip)
-{
-	char text[(MATRIX_MAX + 2) * (CELL + 2) + PLAN_LABEL], label[PLAN_LABEL];
-	int len = snprintf(text, sizeof(text), "%-*s", 2 * CELL, "from \\ to");
-
-	for (unsigned x = 0; x < count; x++)
-		len += snprintf(text + len, sizeof(text) - (size_t)len, " %*.*s", CELL - 1, CELL - 1,
-				plan_label(plan, endpoint[x], label) + skip);
-	page_line(page, TONE_DIM, "%s", text);
-}
-
-static void fill(const struct outcome *outcome, unsigned point, uint32_t test, const uint32_t *endpoint, unsigned count,
-		 double *cells)
-{
-	struct plan_cursor cursor;
-	struct connection c;
-	uint64_t number = point * outcome->plan->connections;
-
-	for (unsigned i = 0; i < count * count; i++)
-		cells[i] = -1;
-	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
-	for (; plan_next(&cursor, &c); number++)
-		if (c.test == test)
-			cells[place(endpoint, count, c.from) * count + place(endpoint, count, c.to)] =
-				outcome->figure[number];
-}
-
-static void matrix(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
-{
-	const struct plan *plan = outcome->plan;
-	uint32_t endpoint[MATRIX_MAX];
-	const unsigned count = endpoints_of(&plan->test[i], endpoint);
-	double cells[MATRIX_MAX * MATRIX_MAX];
-	const size_t skip = count ? common(plan, endpoint, count) : 0;
-
-	if (!count)
-		return;
-	fill(outcome, point, i, endpoint, count, cells);
-	page_blank(page);
-	head(page, plan, endpoint, count, skip);
-	for (unsigned y = 0; y < count; y++)
-		row(page, plan, endpoint, count, y, cells, skip);
 }
 
 /* Windows that lie apart by more than a hundredth of their length are not one. */
@@ -279,8 +187,10 @@ static void test(const struct page *page, const struct outcome *outcome, unsigne
 	else {
 		summary(page, outcome, point, i);
 		failures(page, outcome, point, i);
-		if (!outcome->plan->test[i].no_matrix)
-			matrix(page, outcome, point, i);
+		if (!outcome->plan->test[i].no_matrix) {
+			block_matrix(page, outcome, point, i);
+			block_hosts(page, outcome, point, i);
+		}
 	}
 	page_blank(page);
 }

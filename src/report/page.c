@@ -16,8 +16,9 @@
 #define WRAP_WIDTH    76 /* of a condition's value */
 
 static const char *const tones[] = {
-	[TONE_PLAIN] = "",       [TONE_HEADING] = "\033[1m", [TONE_GOOD] = "\033[32m",
-	[TONE_BAD] = "\033[31m", [TONE_DIM] = "\033[2m",
+	[TONE_PLAIN] = "",        [TONE_HEADING] = "\033[1m", [TONE_GOOD] = "\033[32m", [TONE_BAD] = "\033[31m",
+	[TONE_DIM] = "\033[2m",   [TONE_COLD] = "\033[1;31m", [TONE_COOL] = "\033[31m", [TONE_MILD] = "\033[33m",
+	[TONE_WARM] = "\033[32m", [TONE_HOT] = "\033[1;32m",
 };
 
 void page_init(struct page *page, FILE *to)
@@ -30,17 +31,41 @@ void page_init(struct page *page, FILE *to)
 	page->colour = !(no_color && *no_color) && !dumb && fd >= 0 && isatty(fd);
 }
 
-void page_line(const struct page *page, enum tone tone, const char *format, ...)
+static void write_text(const struct page *page, enum tone tone, const char *format, va_list args)
 {
 	char text[LINE_MAX_TEXT], clean[LINE_MAX_TEXT];
-	const bool colour = page->colour && tone != TONE_PLAIN;
+	bool colour = page->colour && tone != TONE_PLAIN;
+
+	vsnprintf(text, sizeof(text), format, args);
+	colour = colour && *text;
+	fprintf(page->to, "%s%s%s", colour ? tones[tone] : "", text_clean(text, clean, sizeof(clean)),
+		colour ? "\033[0m" : "");
+}
+
+void page_part(const struct page *page, enum tone tone, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	write_text(page, tone, format, args);
 	va_end(args);
-	fprintf(page->to, "%s%s%s\n", colour ? tones[tone] : "", text_clean(text, clean, sizeof(clean)),
-		colour ? "\033[0m" : "");
+}
+
+void page_line(const struct page *page, enum tone tone, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_text(page, tone, format, args);
+	va_end(args);
+	fputc('\n', page->to);
+}
+
+enum tone page_heat(double goodness)
+{
+	const int steps = TONE_HOT - TONE_COLD + 1, step = (int)(goodness * steps);
+
+	return (enum tone)(TONE_COLD + (step < 0 ? 0 : step < steps ? step : steps - 1));
 }
 
 void page_blank(const struct page *page)

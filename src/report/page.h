@@ -6,7 +6,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum tone { TONE_PLAIN, TONE_HEADING, TONE_GOOD, TONE_BAD, TONE_DIM };
+enum tone {
+	TONE_PLAIN,
+	TONE_HEADING,
+	TONE_GOOD,
+	TONE_BAD,
+	TONE_DIM,
+	TONE_COLD, /* by page_heat(): from the worst to */
+	TONE_COOL,
+	TONE_MILD,
+	TONE_WARM,
+	TONE_HOT, /* the best */
+};
 
 struct page {
 	FILE *to;
@@ -20,6 +31,9 @@ void page_init(struct page *page, FILE *to);
 
 /* A line, its control characters replaced: what another host said can't move the cursor. */
 void page_line(const struct page *page, enum tone tone, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The beginning of a line, or more of it. */
+void page_part(const struct page *page, enum tone tone, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum tone page_heat(double goodness); /* of 0 ... 1, the best */
 void page_blank(const struct page *page);
 
 /* "label:", the value right-aligned to end in column 46, " [unit]", then the remark in brackets when it isn't NULL. */

@@ -1,69 +1,24 @@
 /* The matrix of message sizes of a test with a size for each pair: who sends how much to whom, and the sums. */
 #include "report/plan.h"
 
+#include "report/labels.h"
 #include "report/page.h"
 #include "spec/words.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #define SHOWN 16 /* most endpoints of a matrix */
 #define CELL  24
-#define WIDE  PLAN_LABEL
 
 /* A table while it is printed: columns of the labels and of a cell. */
 struct table {
 	const struct page *page;
 	const struct plan *plan;
 	const struct plan_test *test;
-	size_t prefix; /* bytes that the names of all hosts begin with */
+	struct labels labels;
 	int host_width, device_width, cell_width;
 };
-
-static const struct endpoint *end_at(const struct table *table, uint32_t position)
-{
-	return &table->plan->endpoint[table->test->endpoint[position]];
-}
-
-static const char *host_at(const struct table *table, uint32_t position)
-{
-	return table->plan->host[end_at(table, position)->host].name + table->prefix;
-}
-
-/* The device, with its GPU where it has one. */
-static const char *device_at(const struct table *table, uint32_t position, char ret[WIDE])
-{
-	const struct endpoint *const end = end_at(table, position);
-	const char *const device = table->plan->device[end->device];
-
-	if (end->gpu == PLAN_NO_GPU)
-		snprintf(ret, WIDE, "%s", device);
-	else
-		snprintf(ret, WIDE, "%s%sgpu%u", device, *device ? ":" : "", end->gpu);
-	return ret;
-}
-
-/* What all names begin with, numbers left whole; nothing when that would be a whole name. */
-static size_t common_prefix(const struct table *table)
-{
-	const char *const first = host_at(table, 0);
-	size_t len = strlen(first);
-
-	for (uint32_t i = 1; i < table->test->positions; i++) {
-		const char *const name = host_at(table, i);
-		size_t same = 0;
-
-		while (same < len && name[same] == first[same])
-			same++;
-		len = same;
-	}
-	if (len == strlen(first))
-		return 0; /* one host only */
-	while (len && isdigit((unsigned char)first[len - 1]))
-		len--;
-	return len;
-}
 
 static uint64_t sum(const struct table *table, uint32_t position, bool sent)
 {
@@ -90,12 +45,12 @@ static void widen_for(int *width, uint64_t number)
 
 static void measure(struct table *table)
 {
-	char device[WIDE];
+	char device[PLAN_LABEL];
 
 	for (uint32_t i = 0; i < table->test->positions; i++) {
-		widen(&table->host_width, host_at(table, i));
-		widen(&table->device_width, device_at(table, i, device));
-		widen(&table->cell_width, host_at(table, i));
+		widen(&table->host_width, labels_host(&table->labels, i));
+		widen(&table->device_width, labels_device(&table->labels, i, device));
+		widen(&table->cell_width, labels_host(&table->labels, i));
 		widen(&table->cell_width, device);
 		widen_for(&table->cell_width, sum(table, i, true));
 		widen_for(&table->cell_width, sum(table, i, false));
@@ -148,16 +103,16 @@ static void print(struct line *line, FILE *to)
 static void head(const struct table *table)
 {
 	struct line line = { .len = 0 };
-	char device[WIDE];
+	char device[PLAN_LABEL];
 
 	add(&line, "", table->host_width + table->device_width + 2);
 	for (uint32_t i = 0; i < table->test->positions; i++)
-		add_cell(&line, table, host_at(table, i));
+		add_cell(&line, table, labels_host(&table->labels, i));
 	add_cell(&line, table, "Total");
 	print(&line, table->page->to);
 	add(&line, "", table->host_width + table->device_width + 2);
 	for (uint32_t i = 0; i < table->test->positions; i++)
-		add_cell(&line, table, device_at(table, i, device));
+		add_cell(&line, table, labels_device(&table->labels, i, device));
 	add_cell(&line, table, "sent");
 	print(&line, table->page->to);
 }
@@ -185,10 +140,10 @@ static void rule(const struct table *table)
 static void row(const struct table *table, uint32_t from)
 {
 	struct line line = { .len = 0 };
-	char device[WIDE];
+	char device[PLAN_LABEL];
 
-	add(&line, host_at(table, from), table->host_width + 1);
-	add(&line, device_at(table, from, device), table->device_width + 1);
+	add(&line, labels_host(&table->labels, from), table->host_width + 1);
+	add(&line, labels_device(&table->labels, from, device), table->device_width + 1);
 	for (uint32_t to = 0; to < table->test->positions; to++) {
 		if (from == to)
 			add_cell(&line, table, "-");
@@ -225,17 +180,17 @@ void report_sizes(FILE *to, const struct plan *plan, uint32_t index)
 {
 	const struct plan_test *const test = &plan->test[index];
 	const unsigned long long pairs = (unsigned long long)test->positions * (test->positions - 1);
+	char left_out[PLAN_LABEL];
 	struct page page;
 	struct table table = {
 		.page = &page, .plan = plan, .test = test, .host_width = 5, .device_width = 4, .cell_width = 5
 	};
 
 	page_init(&page, to);
-	table.prefix = common_prefix(&table);
+	labels_init(&table.labels, plan, test->endpoint, test->positions);
 	page_line(&page, TONE_PLAIN, "Test: %s, endpoints: %u", *test->name ? test->name : "1", test->positions);
-	if (table.prefix)
-		page_line(&page, TONE_PLAIN, "Hosts: %.*s*", (int)table.prefix,
-			  plan->host[plan->endpoint[test->endpoint[0]].host].name);
+	if (table.labels.prefix)
+		page_line(&page, TONE_PLAIN, "Hosts: %s", labels_left_out(&table.labels, left_out));
 	page_line(&page, TONE_PLAIN, ".ptini counts scaled by datatype %s (%" PRIu64 " bytes per element)",
 		  ucc_type_names[test->datatype], ptini_element_bytes(test->datatype));
 	if (test->positions <= SHOWN)

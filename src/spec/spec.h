@@ -62,6 +62,7 @@ enum pattern_word {
 };
 enum traffic_direction { DIRECTION_UNIDIR, DIRECTION_BIDIR, DIRECTION_DUAL_UNIDIR };
 enum partition { PARTITION_NONE, PARTITION_RAILED, PARTITION_LOCAL, PARTITION_REMOTE };
+enum results_detail { DETAIL_SUMMARY, DETAIL_CONNECTIONS, DETAIL_PROCESSES };
 enum tph_mem { TPH_MEM_NONE, TPH_MEM_VM, TPH_MEM_PM };
 enum mem_kind {
 	MEM_AUTO,
@@ -194,6 +195,7 @@ struct request {
 	char ptini_file[SPEC_TEXT]; /* message sizes of each pair; empty = none */
 	uint32_t ptini_datatype; /* index into the names of its row */
 	bool no_matrix; /* no connection matrix is printed */
+	uint32_t results_detail; /* enum results_detail: of the result document */
 	char mpirun[SPEC_TEXT]; /* command that starts the ranks */
 	char mpi_interfaces[SPEC_TEXT]; /* subnet or interfaces that the ranks reach each other by */
 	bool summary; /* plan: the number of connections, not each */

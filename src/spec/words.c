@@ -34,6 +34,7 @@ const char *const ucc_type_names[] = {
 	"uint32", "float32", "int64",    "uint64",           "float64", "float32_complex", "float64_complex",
 	"int128", "uint128", "float128", "float128_complex", NULL,
 };
+const char *const detail_names[] = { "summary", "connections", "processes", NULL };
 const char *const ph_names[] = { "off", "0", "1", "2", "3", NULL };
 const char *const tph_mem_names[] = { "none", "vm", "pm", NULL };
 const char *const mtu_names[] = { "256", "512", "1024", "2048", "4096", NULL };

@@ -17,6 +17,7 @@ extern const char *const direction_names[];
 extern const char *const pattern_words[];
 extern const char *const partition_words[];
 extern const char *const ucc_type_names[];
+extern const char *const detail_names[];
 extern const char *const ph_names[];
 extern const char *const tph_mem_names[];
 extern const char *const mtu_names[];

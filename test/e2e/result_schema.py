@@ -15,9 +15,35 @@ def check(document):
         document = json.loads(document)
     errors = [deepest(error) for error in VALIDATOR.iter_errors(document)]
     assert not errors, '\n'.join(f'{"/".join(map(str, e.absolute_path))}: {e.message[:300]}' for e in errors)
-    for connection in document['connections']:
-        check_connection(connection)
+    for connection in document['connections'] or []:
+        if 'results' in connection:
+            check_connection(connection)
+    if 'perNode' in document['aggregatedResults']:
+        check_sums(document['aggregatedResults'])
     return document
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b))
+
+
+def check_sums(results):
+    """Processes make devices, devices hosts, and what all hosts send is what all receive: the test's sum."""
+    for number, test in enumerate(results['perTest']):
+        for way in ('sendGbSec', 'receiveGbSec'):
+            rows = {key: [row for row in results.get(key, []) if row['test'] == number and way in row]
+                    for key in ('perNode', 'perDevice', 'perProcess')}
+            total = {key: sum(row[way] or 0 for row in rows[key]) for key in rows if key in results}
+            figures = test['figures'] or {}
+            if rows['perNode'] and figures.get('sumGbSec') is not None:
+                assert all(near(value, figures['sumGbSec']) for value in total.values()), (test, total)
+            for host in rows['perNode']:
+                parts = [row[way] or 0 for row in rows['perDevice'] if row['hostName'] == host['hostName']]
+                assert near(sum(parts), host[way] or 0), (host, parts)
+            for device in rows['perDevice'] if 'perProcess' in results else []:
+                parts = [row[way] or 0 for row in rows['perProcess']
+                         if all(row[key] == device[key] for key in ('hostName', 'deviceName', 'cudaDeviceId'))]
+                assert near(sum(parts), device[way] or 0), (device, parts)
 
 
 def deepest(error):

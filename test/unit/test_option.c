@@ -141,6 +141,7 @@ static const struct sample samples[] = {
 	{ "ptini_file", "sizes.ptini", "sizes.ptini", "\x02" },
 	{ "ptini_datatype", "Float64", "float64", "double" },
 	{ "disable_connection_matrix", "on", "on", "no thanks" },
+	{ "results_detail", "Summary", "summary", "all" },
 	{ "mpirun", "/opt/ompi/bin/mpirun -v", "/opt/ompi/bin/mpirun -v", "mpi\nrun" },
 	{ "mpi_tcp_network_interfaces", "10.7.8.0/24", "10.7.8.0/24", "\x03" },
 	{ "summary", "on", "on", "short" },
