@@ -78,7 +78,7 @@ def test_both_directions_and_counts(many):
 
 
 def test_a_summary_is_bounded(many):
-    """Hosts and devices, no connections, whatever their number; each direction of a pair in its sums (result_schema)."""
+    """Hosts and devices, no connections, whatever their number; the sums agree (result_schema)."""
     document = many('all_to_all', 3, '-c', 'TCP', '-b', '-N', '2', '-i', '200', '--results_detail', 'summary')
     results = document['aggregatedResults']
     assert document['connections'] is results['bidirConnections'] is None and 'perProcess' not in results

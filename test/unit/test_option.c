@@ -14,7 +14,6 @@
 
 #define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
 #define ROUNDS      2000
-
 /* A value of each option that is not its default, how it is written back, and one that is refused (NULL: none is). */
 struct sample {
 	const char *key, *value, *back, *refused;
