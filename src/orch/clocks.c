@@ -49,14 +49,14 @@ static int unpack_offset(struct clock_offset *ret, struct cursor *from)
 /* Rank 0 asks all others, who answer while they wait for what it tells them. */
 static int measure(struct comm *comm, unsigned rounds, struct buf *ret, int64_t deadline_ns, struct error *err)
 {
-	struct clock_offset found;
-	int rc = 0;
+	struct clock_offset *found = calloc(comm->size, sizeof(*found));
+	int rc = found ? 0 : error_set(err, -ENOMEM, "no memory for the clocks of %u ranks", comm->size);
 
-	for (unsigned i = 1; rc == 0 && i < comm->size; i++) {
-		rc = clocksync_measure(comm, i, rounds, &found, deadline_ns, err);
-		if (rc == 0)
-			pack_offset(&found, ret);
-	}
+	if (rc == 0)
+		rc = clocksync_measure_all(comm, 1, comm->size - 1, rounds, found, deadline_ns, err);
+	for (unsigned i = 0; rc == 0 && i + 1 < comm->size; i++)
+		pack_offset(&found[i], ret);
+	free(found);
 	return rc;
 }
 

@@ -61,47 +61,95 @@ static int jumps(const struct comm *comm, unsigned rank, struct error *err)
 			 comm->names ? comm->names[rank] : comm->peer_name);
 }
 
-/* One more ping-pong: 1 when it told something new. */
-static int ask(struct comm *comm, unsigned rank, struct allowed *allowed, int64_t *begun_ns, int64_t deadline_ns,
-	       struct error *err)
+/* What is known of one rank while it is asked. */
+struct asked {
+	unsigned rank; /* its place among those that are measured */
+	unsigned done, since; /* ping-pongs; those that told nothing new since one did */
+	int64_t begun_ns;
+	struct allowed allowed;
+};
+
+/* One more ping-pong has told something. */
+static int learn(struct asked *asked, const struct ping *ping, const struct comm *comm, unsigned rank,
+		 struct error *err)
 {
 	struct clock_offset one;
-	struct ping ping;
-	int rc = comm_ping(comm, rank, &ping, deadline_ns, err);
+	int rc = 1;
 
-	if (rc < 0)
-		return rc;
-	if (clocksync_judge(&ping, &one) < 0)
+	if (clocksync_judge(ping, &one) < 0)
 		return error_set(err, -EPROTO, "host '%s' stamps its answers to pings with impossible times",
 				 comm->names ? comm->names[rank] : comm->peer_name);
-	if (!*begun_ns) {
-		*allowed = (struct allowed){ ping.t3 - ping.t4, ping.t2 - ping.t1, ping.t4 };
-		*begun_ns = ping.t1;
-		return 1;
+	if (asked->done++) {
+		rc = narrow(&asked->allowed, ping);
+	} else {
+		asked->allowed = (struct allowed){ ping->t3 - ping->t4, ping->t2 - ping->t1, ping->t4 };
+		asked->begun_ns = ping->t1;
 	}
-	rc = narrow(allowed, &ping);
-	return rc < 0 ? jumps(comm, rank, err) : rc;
+	asked->since = rc ? 0 : asked->since + 1;
+	return rc < 0 ? jumps(comm, rank, err) : 0;
+}
+
+static bool is_enough(const struct asked *asked, unsigned rounds)
+{
+	const bool good = is_good(&asked->allowed, asked->allowed.at_ns - asked->begun_ns);
+
+	return asked->done >= rounds || asked->since >= (good ? CLOCKSYNC_PATIENT : 5 * CLOCKSYNC_PATIENT);
+}
+
+static void conclude(const struct asked *asked, struct clock_offset *ret)
+{
+	const struct allowed *allowed = &asked->allowed;
+
+	ret[asked->rank] = (struct clock_offset){ .offset_ns = allowed->low + (allowed->high - allowed->low) / 2,
+						  .error_ns = (allowed->high - allowed->low + 1) / 2,
+						  .at_ns = allowed->at_ns,
+						  .rounds = asked->done };
+}
+
+/*
+ * Some at once, so that the way there and back is waited for by all of them together; no more than need be, as answers
+ * that come together delay each other.
+ */
+static unsigned at_once(unsigned count)
+{
+	const unsigned wish = 1 + count / CLOCKSYNC_RANKS;
+
+	return wish < CLOCKSYNC_AT_ONCE ? wish : CLOCKSYNC_AT_ONCE;
+}
+
+int clocksync_measure_all(struct comm *comm, unsigned first, unsigned count, unsigned rounds, struct clock_offset *ret,
+			  int64_t deadline_ns, struct error *err)
+{
+	struct asked asked[CLOCKSYNC_AT_ONCE];
+	struct ping ping[CLOCKSYNC_AT_ONCE];
+	unsigned rank[CLOCKSYNC_AT_ONCE], next = 0, open = 0;
+
+	rounds = rounds ? rounds : CLOCKSYNC_ROUNDS;
+	while (open || next < count) {
+		int rc;
+
+		for (; open < at_once(count) && next < count; next++) {
+			rank[open] = first + next;
+			asked[open++] = (struct asked){ .rank = next };
+		}
+		rc = comm_ping(comm, rank, open, ping, deadline_ns, err);
+		for (unsigned i = 0; rc == 0 && i < open; i++)
+			rc = learn(&asked[i], &ping[i], comm, rank[i], err);
+		if (rc < 0)
+			return rc;
+		for (unsigned i = open; i-- > 0;) {
+			if (!is_enough(&asked[i], rounds))
+				continue;
+			conclude(&asked[i], ret);
+			asked[i] = asked[--open];
+			rank[i] = rank[open];
+		}
+	}
+	return 0;
 }
 
 int clocksync_measure(struct comm *comm, unsigned rank, unsigned rounds, struct clock_offset *ret, int64_t deadline_ns,
 		      struct error *err)
 {
-	unsigned done, since = 0, patient = CLOCKSYNC_PATIENT;
-	struct allowed allowed = { 0 };
-	int64_t begun_ns = 0;
-
-	rounds = rounds ? rounds : CLOCKSYNC_ROUNDS;
-	for (done = 0; done < rounds && since < patient; done++) {
-		const int rc = ask(comm, rank, &allowed, &begun_ns, deadline_ns, err);
-
-		if (rc < 0)
-			return rc;
-		since = rc ? 0 : since + 1;
-		patient = is_good(&allowed, allowed.at_ns - begun_ns) ? CLOCKSYNC_PATIENT : 5 * CLOCKSYNC_PATIENT;
-	}
-	*ret = (struct clock_offset){ .offset_ns = allowed.low + (allowed.high - allowed.low) / 2,
-				      .error_ns = (allowed.high - allowed.low + 1) / 2,
-				      .at_ns = allowed.at_ns,
-				      .rounds = done };
-	return 0;
+	return clocksync_measure_all(comm, rank, 1, rounds, ret, deadline_ns, err);
 }

@@ -46,7 +46,8 @@ struct comm_ops {
 			struct error *err);
 	int (*note)(struct comm *comm, const struct note *note, struct error *err);
 	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
-	int (*ping)(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err);
+	int (*ping)(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
+		    struct error *err);
 	int (*watch)(struct comm *comm, bool on, struct error *err); /* NULL: it always does */
 	int (*mark)(struct comm *comm, unsigned traffic_class, struct error *err); /* NULL: its transport takes none */
 	void (*close)(struct comm *comm);
@@ -102,10 +103,11 @@ static inline int comm_wait(struct comm *comm, int64_t timeout_ns, struct note *
 	return comm->ops->wait(comm, timeout_ns, ret, err);
 }
 
-/* One ping-pong of clocks with a rank. */
-static inline int comm_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
+/* One ping-pong of clocks with each of `count` ranks, all at once; between two ranks there is but one to ask. */
+static inline int comm_ping(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret,
+			    int64_t deadline_ns, struct error *err)
 {
-	return comm->ops->ping(comm, rank, ret, deadline_ns, err);
+	return comm->ops->ping(comm, rank, count, ret, deadline_ns, err);
 }
 
 /*

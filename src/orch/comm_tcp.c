@@ -119,10 +119,11 @@ static int tcp_wait(struct comm *comm, int64_t timeout_ns, struct note *ret, str
 	return rc;
 }
 
-static int tcp_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
+static int tcp_ping(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
+		    struct error *err)
 {
-	if (rank != other(comm))
-		return error_set(err, -EINVAL, "rank %u cannot be pinged from rank %u", rank, comm->rank);
+	if (count != 1 || *rank != other(comm))
+		return error_set(err, -EINVAL, "rank %u cannot be pinged from rank %u", *rank, comm->rank);
 	return conn_ping(conn_of(comm), ret, deadline_ns, err);
 }
 

@@ -63,7 +63,7 @@ static int gather(struct many *many, struct error *err)
 
 	share_collect(many, &mine);
 	rc = mine.failed || !all ? error_set(err, -ENOMEM, "no memory for the results")
-				 : comm_gather(many->comm, &mine, all, many_deadline(many), err);
+				 : comm_gather(many->comm, &mine, all, many_results_deadline(many), err);
 	if (rc == 0 && many->comm->rank == 0)
 		rc = hand_out(many, all, err);
 	for (unsigned i = 0; all && i < many->comm->size; i++)
@@ -120,7 +120,7 @@ static int run_stage(struct many *many, struct error *err)
 	if (many->stuck)
 		return rc;
 	share_close(&many->share);
-	return rc == 0 ? comm_agree(comm, &many->share.closing, many_deadline(many), err) : rc;
+	return rc == 0 ? comm_agree(comm, &many->share.closing, many_results_deadline(many), err) : rc;
 }
 
 /* Whether another stage follows: all ranks agree, also where only some have seen that somebody interrupts. */

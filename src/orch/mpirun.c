@@ -109,6 +109,13 @@ static void add_options(const struct mpirun *conf, int hosts, struct words *word
 	words_add(words, "/dev/fd/%d", hosts);
 }
 
+/*
+ * What a rank's MPI needs no look at: GPUs and displays, through hwloc's plug-ins; and connections on which nothing came,
+ * each time that it works.
+ */
+static const char lean[] = "export HWLOC_PLUGINS_BLACKLIST=hwloc_gl.so,hwloc_opencl.so,hwloc_cuda.so,hwloc_nvml.so,"
+			   "hwloc_rsmi.so,hwloc_levelzero.so,hwloc_pci.so OMPI_MCA_opal_event_include=epoll; ";
+
 /* Our own executable where a host has it, else the one of its PATH. */
 static int add_program(const struct mpirun *conf, struct words *words)
 {
@@ -120,9 +127,9 @@ static int add_program(const struct mpirun *conf, struct words *words)
 	words_add(words, "sh");
 	words_add(words, "-c");
 	if (conf->server_exe[0])
-		words_add(words, "exec %s rank", quoted);
+		words_add(words, "%sexec %s rank", lean, quoted);
 	else
-		words_add(words, "exe=%s; [ -x \"$exe\" ] || exe=fabperf; exec \"$exe\" rank", quoted);
+		words_add(words, "%sexe=%s; [ -x \"$exe\" ] || exe=fabperf; exec \"$exe\" rank", lean, quoted);
 	return words->failed ? -E2BIG : 0;
 }
 

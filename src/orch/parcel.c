@@ -60,10 +60,8 @@ int post_reap(struct post *post, struct error *err)
 
 		if (done < 0)
 			return mpi_fail(text, err);
-		if (!done) {
-			at = &letter->next;
-			continue;
-		}
+		if (!done) /* those behind it are older: some other time */
+			break;
 		*at = letter->next;
 		buf_release(&letter->data);
 		free(letter);
@@ -159,67 +157,77 @@ void parcels_take(struct parcels *p, unsigned from, struct buf *ret)
 	parcel_of(p, from)->in = ret;
 }
 
-static int move_out(const struct mpi_link *link, struct parcels *p, unsigned rank, struct error *err)
+static int start_out(const struct mpi_link *link, struct parcels *p, unsigned rank, struct error *err)
 {
 	struct parcel *parcel = &p->parcel[rank];
 	char text[MPI_LINK_TEXT] = "";
-	int rc;
 
-	if (!parcel->out || parcel->sent)
+	if (!parcel->out || parcel->sending)
 		return 0;
-	if (!parcel->sending) {
-		rc = link->send((int)rank, p->tag, parcel->out->data, parcel->out->len, &parcel->sending, text);
-		if (rc < 0)
-			return mpi_fail(text, err);
-	}
-	rc = link->done(parcel->sending, text);
+	if (link->send((int)rank, p->tag, parcel->out->data, parcel->out->len, &parcel->sending, text) < 0)
+		return mpi_fail(text, err);
+	return 1;
+}
+
+/* Asks for the end of a request: 1 when it has. */
+static int test_one(const struct mpi_link *link, struct parcels *p, void *request, bool *ret, struct error *err)
+{
+	char text[MPI_LINK_TEXT] = "";
+	const int rc = link->done(request, text);
+
 	if (rc < 0)
 		return mpi_fail(text, err);
-	parcel->sent = rc;
+	*ret = rc;
 	p->open -= (unsigned)rc;
 	return rc;
 }
 
-static int move_in(const struct mpi_link *link, struct parcels *p, unsigned rank, struct error *err)
+/* What has come of this call, from whom ever. */
+static int find(const struct mpi_link *link, struct parcels *p, struct error *err)
 {
-	struct parcel *parcel = &p->parcel[rank];
 	char text[MPI_LINK_TEXT] = "";
+	struct parcel *parcel;
 	void *message;
 	size_t len;
-	int rc, from;
+	int from;
+	const int rc = link->probe(MPI_LINK_ANY, p->tag, &from, &len, &message, text);
 
-	if (!parcel->in || parcel->taken)
-		return 0;
-	if (!parcel->found) {
-		rc = link->probe((int)rank, p->tag, &from, &len, &message, text);
-		if (rc <= 0)
-			return rc < 0 ? mpi_fail(text, err) : 0;
-		parcel->found = true;
-		rc = begin(link, message, len, parcel->in, &parcel->receiving, err);
-		if (rc < 0)
-			return rc;
+	if (rc <= 0)
+		return rc < 0 ? mpi_fail(text, err) : 0;
+	parcel = from >= 0 && (unsigned)from < p->size ? &p->parcel[from] : NULL;
+	if (!parcel || !parcel->in || parcel->found)
+		return error_set(err, -EPROTO, "rank %d of MPI sent what nobody waits for", from);
+	parcel->found = true;
+	return begin(link, message, len, parcel->in, &parcel->receiving, err) < 0 ? err->code : 1;
+}
+
+/* Looks for ends until one is found that has not come: each look lets MPI work, which costs more the more ranks there are. */
+static int test_all(const struct mpi_link *link, struct parcels *p, struct error *err)
+{
+	int rc = 1, moved = 0;
+
+	for (unsigned i = 0; rc == 1 && i < p->ranks; i++) {
+		struct parcel *parcel = &p->parcel[p->rank[i]];
+
+		if (parcel->sending && !parcel->sent)
+			moved |= rc = test_one(link, p, parcel->sending, &parcel->sent, err);
+		if (rc == 1 && parcel->found && !parcel->taken)
+			moved |= rc = test_one(link, p, parcel->receiving, &parcel->taken, err);
 	}
-	rc = link->done(parcel->receiving, text);
-	if (rc < 0)
-		return mpi_fail(text, err);
-	parcel->taken = rc;
-	p->open -= (unsigned)rc;
-	return rc;
+	return rc < 0 ? rc : moved;
 }
 
 int parcels_move(struct post *post, struct parcels *p, struct error *err)
 {
-	int moved = 0;
+	int rc = 0, moved = 0;
 
-	for (unsigned i = 0; i < p->ranks; i++) {
-		const int out = move_out(post->link, p, p->rank[i], err);
-		const int in = out < 0 ? out : move_in(post->link, p, p->rank[i], err);
-
-		if (in < 0)
-			return in;
-		moved |= out | in;
-	}
-	return moved;
+	for (unsigned i = 0; rc >= 0 && i < p->ranks; i++)
+		moved |= rc = start_out(post->link, p, p->rank[i], err);
+	while (rc >= 0 && p->open && (rc = find(post->link, p, err)) > 0)
+		moved = 1;
+	if (rc >= 0)
+		moved |= rc = test_all(post->link, p, err);
+	return rc < 0 ? rc : moved;
 }
 
 unsigned parcels_missing(const struct parcels *p)

@@ -110,9 +110,19 @@ static inline bool many_goes_on(const struct many *many)
 	return many->stage.round > 0;
 }
 
+#define FOR_EVER_NS  (INT64_C(1) << 60) /* as a deadline, where others see that it ends */
+#define STEP_MOST_NS 60000000000LL /* longest that one step of the set-up may take */
+#define RESULT_NS    2000000LL /* longest that rank 0 may be at the results of one connection */
+
 static inline int64_t many_deadline(const struct many *many)
 {
-	return clock_now(many->conf->clock) + 60000000000LL; /* longest that one step of the set-up may take */
+	return clock_now(many->conf->clock) + STEP_MOST_NS;
+}
+
+/* Until all results are where they are to go. */
+static inline int64_t many_results_deadline(const struct many *many)
+{
+	return many_deadline(many) + (int64_t)many->conf->plan->connections * RESULT_NS;
 }
 
 void many_begins(const struct many *many, enum many_step step);
@@ -136,7 +146,9 @@ int share_tell_failed(struct many *many, struct error *err);
 /* share_traffic.c */
 int share_traffic(struct many *many, struct error *err);
 /* Rank 0's instant so long from now, and whether somebody interrupts, for all. */
-int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t *ret, struct error *err);
+int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns, int64_t *ret, struct error *err);
+/* From here on, or no longer, what the others say is taken while a collective call waits. */
+void traffic_hear(struct many *many, bool on);
 /* Takes what the others say, at most for so long; says itself that it must end. */
 int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err);
 
@@ -152,7 +164,7 @@ void step_collect(const struct flow *flow, const struct member *member, struct w
 		  struct rank_result *end);
 int step_run(struct many *many, bool measure, int64_t start_ns, struct error *err);
 /* All ranks: rank 0 hears whether anybody wants to end it, and tells so with the next start. */
-int step_wishes(struct many *many, struct error *err);
+int step_wishes(struct many *many, int64_t deadline_ns, struct error *err);
 
 /* share_resync.c */
 void resync_begin(struct many *many, int64_t start_ns);

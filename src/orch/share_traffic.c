@@ -14,7 +14,6 @@
 #define START_NEAR_NS 60000000000LL
 #define ABORT_NS      1000000000LL
 #define QUIET_MIN_NS  50000000LL
-#define FOR_EVER_NS   (INT64_C(1) << 60)
 
 struct watch {
 	struct many *many;
@@ -45,7 +44,7 @@ static int unpack_start(struct many *many, int64_t *start_ns, const struct buf *
 	return 0;
 }
 
-int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t *ret, struct error *err)
+int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns, int64_t *ret, struct error *err)
 {
 	struct buf data = BUF_INIT;
 	int rc;
@@ -53,7 +52,7 @@ int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t *ret, struct
 	*ret = clock_now(many->conf->clock) + lead_ns;
 	if (many->comm->rank == 0)
 		pack_start(many, *ret, &data);
-	rc = comm_bcast(many->comm, &data, many_deadline(many), err);
+	rc = comm_bcast(many->comm, &data, deadline_ns, err);
 	if (rc == 0 && many->comm->rank != 0)
 		rc = unpack_start(many, ret, &data, err);
 	buf_release(&data);
@@ -232,13 +231,18 @@ static int meanwhile(void *context, struct error *err)
 	return traffic_attend(context, 0, err);
 }
 
+void traffic_hear(struct many *many, bool on)
+{
+	many->comm->context = many;
+	many->comm->meanwhile = on ? meanwhile : NULL;
+}
+
 /* All that this rank's workers send is sent and completed: each peer hears how much, and then all ends. */
 static int finish(struct watch *w, struct error *err)
 {
 	struct many *many = w->many;
 	struct share *share = &many->share;
-	const int64_t now = clock_now(many->conf->clock);
-	const int64_t deadline = w->overdue.due_ns == INT64_MAX ? now + FOR_EVER_NS : w->overdue.due_ns + OVERDUE_NS;
+	const int64_t deadline = w->overdue.due_ns == INT64_MAX ? FOR_EVER_NS : w->overdue.due_ns + OVERDUE_NS;
 	int rc;
 
 	for (uint32_t i = 0; i < share->members; i++) {
@@ -250,10 +254,9 @@ static int finish(struct watch *w, struct error *err)
 		buf_put_u8(to, member->active);
 		buf_put_u64(to, sent_by(share, member));
 	}
-	many->comm->context = many;
-	many->comm->meanwhile = meanwhile;
+	traffic_hear(many, true);
 	rc = share_swap(many, deadline, err);
-	many->comm->meanwhile = NULL;
+	traffic_hear(many, false);
 	for (uint32_t i = 0; rc == 0 && i < many->comm->size; i++)
 		rc = take_counts(share, i, err);
 	if (rc == 0)
@@ -291,7 +294,7 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 	struct watch w = { .many = many };
 	struct workers *workers = NULL;
 	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
-	int rc = traffic_agree_start(many, lead, &w.start_ns, err), join;
+	int rc = traffic_agree_start(many, lead, many_deadline(many), &w.start_ns, err), join;
 
 	if (rc < 0 || many->interrupted)
 		return rc;
@@ -362,7 +365,7 @@ static int run_phases(struct many *many, struct error *err)
 		if (rc == 0)
 			rc = comm_agree(many->comm, &many->mine.error, many_deadline(many), err);
 		if (rc == 0)
-			rc = step_wishes(many, err);
+			rc = step_wishes(many, many_deadline(many), err);
 	}
 	if (rc == 0)
 		rc = run_phase(many, true, err);

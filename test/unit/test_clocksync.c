@@ -34,12 +34,14 @@ static int64_t true_offset(const struct path *path)
 	return path->offset_ns + llround(path->drift * (double)(path->now_ns - path->from_ns));
 }
 
-static int path_ping(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
+static int path_ping(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
+		     struct error *err)
 {
 	struct path *path = (struct path *)comm;
 
 	(void)deadline_ns;
-	assert_int_equal(rank, 1);
+	assert_int_equal(*rank, 1);
+	assert_int_equal(count, 1);
 	if (++path->pings == path->fails_at)
 		return error_set(err, -ETIMEDOUT, "no answer");
 	ret->t1 = path->now_ns;

@@ -209,10 +209,10 @@ static void pings_carry_four_instants(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 200; i++) {
-		assert_int_equal(comm_ping(comm, 1, &ping, in_seconds(30), &err), 0);
+		assert_int_equal(comm_ping(comm, &(unsigned){ 1 }, 1, &ping, in_seconds(30), &err), 0);
 		assert_true(ping.t1 <= ping.t2 && ping.t2 <= ping.t3 && ping.t3 <= ping.t4);
 	}
-	assert_int_equal(comm_ping(comm, 0, &ping, in_seconds(30), &err), -EINVAL);
+	assert_int_equal(comm_ping(comm, &(unsigned){ 0 }, 1, &ping, in_seconds(30), &err), -EINVAL);
 	assert_int_equal(comm_note(comm, &finish, &err), 0);
 	pair_close(&peer, comm);
 }

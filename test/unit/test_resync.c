@@ -60,12 +60,14 @@ static unsigned draw(unsigned below)
 	return (unsigned)(state >> 33) % below;
 }
 
-static int answer(struct comm *comm, unsigned rank, struct ping *ret, int64_t deadline_ns, struct error *err)
+static int answer(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
+		  struct error *err)
 {
 	(void)comm;
 	(void)deadline_ns;
 	(void)err;
-	assert_int_equal(rank, 0);
+	assert_int_equal(*rank, 0);
+	assert_int_equal(count, 1);
 	pings++;
 	in_bursts += (fake_now - truth(fake_now) - grid_ns) % PERIOD < PERIOD / 4;
 	ret->t1 = clock_system_ns();
