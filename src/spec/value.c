@@ -77,6 +77,8 @@ static char *number_format(const struct option_row *row, const void *field, char
 		snprintf(ret, size, "auto");
 	else if (row->type == OPTION_SIZE)
 		snprintf(ret, size, "%s", units_format_size(value, text));
+	else if (row->type == OPTION_RATE && row->bare && value && value < 1000) /* it needs a suffix to be read back */
+		snprintf(ret, size, "0.%03uk", (unsigned)value);
 	else if (row->type == OPTION_RATE)
 		snprintf(ret, size, "%s", units_format_rate(value, text));
 	else
