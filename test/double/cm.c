@@ -21,6 +21,15 @@ struct ibv_context *cm_context(void)
 	return &context;
 }
 
+/* The real one keeps the devices that it finds for the process's life; it finds none. */
+struct ibv_context **rdma_get_devices(int *count)
+{
+	if (count)
+		*count = 0;
+	errno = ENODEV;
+	return NULL;
+}
+
 struct d_cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
 {
 	struct d_cm_id *id = calloc(1, sizeof(*id));

@@ -224,6 +224,14 @@ static bool send_frame(int fd, const struct buf *frame)
 	return true;
 }
 
+/* Whether the other side shuts the connection down, within 10 s. */
+static bool hung_up(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 10000) == 1;
+}
+
 /* Sends frames until the other side has had enough. */
 static void flood(enum frame_type type, size_t len, const char *part)
 {
@@ -241,6 +249,7 @@ static void flood(enum frame_type type, size_t len, const char *part)
 	frame_put(&frame, type, payload, len);
 	for (unsigned i = 0; i < 3000 && send_frame(fd, &frame); i++)
 		;
+	assert_true(hung_up(fd)); /* before we take notes, and so make room for more */
 	do { /* notes that came before */
 		note.kind = NOTE_NONE;
 		comm_wait(comm, SECOND, &note, &err);
