@@ -249,6 +249,7 @@ def test_report_for_people(run):
     assert 'from \\ to' in result.stdout and 'localhost%3 ' in result.stdout
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('options, part', [
     (('-n', 'localhost%[1-2]', '--mpirun', 'no-such-mpirun -v'), "there is no 'no-such-mpirun' (--mpirun)"),
     (('-n', 'localhost%[1-2]', '--results_detail', 'summary'), '--results_detail has no effect without -j or'),
@@ -262,6 +263,7 @@ def test_refusals(run, options, part):
     assert len(result.stderr.splitlines()) == 1 and result.stdout == ''
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('pattern, options, connections', [
     ('ring', ('-c', 'TCP', '-D', '60', '-w', '0'), 2),
     ('m2o', ('-c', 'TCP', '-D', '60', '-w', '0'), 1),  # the rank that hears it only receives
@@ -306,6 +308,7 @@ def kill_mpirun(process, ranks):
     os.kill(int(child), signal.SIGKILL)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('trouble, words', [
     (kill_a_rank, r"the rank on host 'localhost%[123]' was killed or crashed"),
     (stop_a_rank, r"host 'localhost%[123]' \(rank [012]\) has been silent for 4 s"),
