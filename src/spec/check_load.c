@@ -3,11 +3,12 @@
 
 #include <errno.h>
 
-/* The instants of a schedule, lost messages and a link's jitter are drawn by lot. */
+/* The instants of a schedule, lost messages, a link's jitter and payload that is compared follow from the seed. */
 static bool draws_lots(const struct spec *spec)
 {
-	return spec->burst_profile == BURST_TRAINING || spec->burst_profile == BURST_STORAGE || spec->null_loss > 0 ||
-	       spec->null_jitter_ns > 0 || (spec_is_paced(spec) && spec->arrivals == ARRIVALS_POISSON);
+	return spec->validate || spec->burst_profile == BURST_TRAINING || spec->burst_profile == BURST_STORAGE ||
+	       spec->null_loss > 0 || spec->null_jitter_ns > 0 ||
+	       (spec_is_paced(spec) && spec->arrivals == ARRIVALS_POISSON);
 }
 
 int request_check_load(const struct request *request, struct error *err)
@@ -30,7 +31,7 @@ int request_check_load(const struct request *request, struct error *err)
 	if (option_given(request, seed) && !draws_lots(spec))
 		return error_set(err, -EINVAL,
 				 "%s has no effect: nothing is drawn by lot without --arrivals poisson, --null_loss, "
-				 "--null_jitter, or --burst_profile training or storage",
+				 "--null_jitter, --validate, or --burst_profile training or storage",
 				 name_of(request, seed).text);
 	return 0;
 }

@@ -132,7 +132,7 @@ const struct option_row option_rows[] = {
 	  .help = "Instants of --rate: evenly spaced, or at random with exponential gaps" },
 	{ .key = "seed", .json = "seed", .type = OPTION_INT, .flags = WIRE, FIELD(spec.seed), .min = 0, .max = 1e15,
 	  .def = "1", .unit = "", .metavar = "N", .group = posting,
-	  .help = "Start of the random numbers of --arrivals, --burst_profile, --null_loss and --null_jitter: the same seed draws the same" },
+	  .help = "Start of the random numbers of --arrivals, --burst_profile, --null_loss, --null_jitter and --validate" },
 	{ .key = "inline_size", .json = "inlineSize", .type = OPTION_SIZE, .flags = WIRE | AUTO,
 	  FIELD(spec.inline_size), .min = 0, .max = 1024, .def = "auto", .unit = "bytes", .metavar = "SIZE", IBV,
 	  .scope.verbs = BIT(VERB_WRITE) | TWO_SIDED, .group = posting,
