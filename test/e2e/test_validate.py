@@ -24,7 +24,8 @@ def check_clean(results):
 
 
 @pytest.mark.parametrize('more', [
-    ('-c', 'TCP', '-q', '3', '-N', '2', '--seed', '7'), ('-c', 'TCP', '-s', '1'), ('-c', 'TCP', '-s', '300001', '-q', '2'),
+    ('-c', 'TCP', '-q', '3', '-N', '2', '--seed', '7'), ('-c', 'TCP', '-s', '1'),
+    ('-c', 'TCP', '-s', '300001', '-q', '2'),
     ('-c', 'TCP', '--zerocopy', 'on', '-s', '100000'), ('-c', 'TCP', '--events', 'off', '-q', '9'),
     ('-c', 'TCP', '--rate', '5000pps'), ('-c', 'TCP', '--sock_buf', '4K', '-s', '9001'),
     ('-r', 'ofi', '-d', 'tcp', '-q', '2', '-s', '70001'), ('-r', 'ofi', '-d', 'tcp', '-s', '8', '-N', '2'),
