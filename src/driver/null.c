@@ -2,6 +2,7 @@
 #include "driver/null.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/pages.h"
 #include "base/units.h"
 #include "driver/seq.h"
 #include "mem/mem.h"
@@ -45,6 +46,17 @@ static bool rate_too_low(const struct port_conf *conf)
 	return false;
 }
 
+static bool make_rings(struct null_port *port, const struct spec *spec)
+{
+	port->runs = calloc(NULL_RUNS, sizeof(port->runs[0]));
+	port->eps = calloc(spec->qps, sizeof(*port->eps));
+	if (!port->runs || !port->eps)
+		return false;
+	if (spec_bursts(spec)) /* none of its pages is to come in the instant of a burst */
+		pages_touch(port->runs, NULL_RUNS * sizeof(port->runs[0]));
+	return true;
+}
+
 static int null_open(const struct port_conf *conf, struct port **ret, struct error *err)
 {
 	const struct spec *spec = conf->spec;
@@ -55,9 +67,7 @@ static int null_open(const struct port_conf *conf, struct port **ret, struct err
 	port->base.drv = &driver_null;
 	port->epoch_ns = clock_now(conf->clock);
 	memcpy((void *)(uintptr_t)&port->conf, conf, sizeof(*conf));
-	port->runs = calloc(NULL_RUNS, sizeof(port->runs[0]));
-	port->eps = calloc(spec->qps, sizeof(*port->eps));
-	if (!port->runs || !port->eps) {
+	if (!make_rings(port, spec)) {
 		null_close(&port->base);
 		return error_set(err, -ENOMEM, "no memory for a null device");
 	}

@@ -1,6 +1,7 @@
 /* Keeps account of the bursts of a worker: when slots are due, which are left out, what is under way, and when it is done. */
 #include "engine/burst_line.h"
 
+#include "base/pages.h"
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ int burst_make(struct flow *flow)
 		flow->result->bursts = burst_stats_new();
 	if (!b || !b->line || !b->lane || !b->memory || !flow->result->bursts)
 		return error_set(&flow->error, -ENOMEM, "no memory for the bursts of %u queue pairs", flow->qps);
+	pages_touch(b->memory, ring * (b->lines * sizeof(struct burst_open) + flow->qps * sizeof(struct burst_part)));
 	lay_out(flow, b, ring);
 	b->depth = (uint32_t)spec->tx_depth;
 	b->batch = (uint32_t)spec->post_batch;
@@ -340,6 +342,20 @@ void burst_done(struct flow *flow, uint32_t at, uint32_t count, int64_t now)
 	close_done(flow, line);
 }
 
+/* What is not completed after all the patience was sent all the same: its slot had a burst. */
+static void close_rest(struct flow *flow, struct burst_line *line)
+{
+	for (uint32_t i = line->head; i != line->tail; i++) {
+		struct burst_open *open = &line->open[i & flow->bursts->mask];
+
+		if (open->left)
+			open->record.done_ns = 0;
+		open->left = 0;
+		open->ended = true;
+	}
+	close_done(flow, line);
+}
+
 /* A line's average is that from the first doorbell to the last, whose burst is not part of it. */
 void burst_finish(struct flow *flow)
 {
@@ -347,9 +363,10 @@ void burst_finish(struct flow *flow)
 	struct burst_stats *stats = flow->result->bursts;
 
 	for (uint32_t i = 0; flow->phase.measure && i < b->lines; i++) {
-		const struct burst_line *line = &b->line[i];
+		struct burst_line *line = &b->line[i];
 		const uint64_t last = flow->spec->burst_size;
 
+		close_rest(flow, line);
 		if (flow->spec->burst_profile != BURST_STORAGE || line->rung_ns <= line->rung0_ns ||
 		    line->between <= last)
 			continue;

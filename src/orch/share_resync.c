@@ -1,4 +1,5 @@
 /* Keeps bursts on rank 0's clock: in gaps of the traffic this rank asks for it again, and its workers' slots move with what it hears. */
+#include "base/pages.h"
 #include "engine/burst.h"
 #include "orch/share.h"
 #include "spec/burst.h"
@@ -67,6 +68,7 @@ void resync_begin(struct many *many, int64_t start_ns)
 	r->next_ns = INT64_MAX;
 	if (!r->on)
 		return;
+	pages_touch(r->track, sizeof(r->track));
 	r->fit = (struct clockfit){ 0 };
 	r->points = 0;
 	for (unsigned i = known->points; i; i--) {

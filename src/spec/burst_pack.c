@@ -2,6 +2,7 @@
 #include "spec/burst.h"
 
 #include "base/buf.h"
+#include "base/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct burst_stats *burst_stats_new(void)
 
 	if (!stats)
 		return NULL;
+	pages_touch(stats, sizeof(*stats));
 	hist_init(&stats->lateness);
 	hist_init(&stats->length);
 	hist_init(&stats->gap);

@@ -17,7 +17,7 @@ struct sender {
 
 struct burst_sum {
 	const struct spec *spec;
-	uint32_t senders;
+	uint32_t senders, ranks; /* with senders: those of one rank have one clock */
 	struct sender *sender;
 	int64_t error_ns[2], u95_ns[2]; /* of the two worst clocks */
 	struct burst_stats all; /* sums and merged histograms; no records */
@@ -116,6 +116,7 @@ static void take_error(int64_t worst[2], int64_t error_ns)
 int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank)
 {
 	int64_t error_ns = -1, u95_ns = -1; /* of the rank's clock: its workers share it */
+	const uint32_t senders = sum->senders;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < rank->workers; i++) {
@@ -128,6 +129,7 @@ int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank)
 		merge(sum, stats);
 		rc = keep(sum, stats, rank);
 	}
+	sum->ranks += error_ns >= 0 || sum->senders > senders;
 	take_error(sum->error_ns, error_ns);
 	take_error(sum->u95_ns, u95_ns);
 	return rc;
@@ -302,9 +304,11 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 				       .full = all->full,
 				       .late = all->late,
 				       .messages = all->messages,
-				       .half = (sum->senders + 1) / 2,
-				       .clock_us = (double)(sum->error_ns[0] + sum->error_ns[1]) / 1e3,
-				       .clock_u95_us = hypot((double)sum->u95_ns[0], (double)sum->u95_ns[1]) / 1e3 };
+				       .half = (sum->senders + 1) / 2 };
+	if (sum->ranks > 1) {
+		ret->clock_us = (double)(sum->error_ns[0] + sum->error_ns[1]) / 1e3;
+		ret->clock_u95_us = hypot((double)sum->u95_ns[0], (double)sum->u95_ns[1]) / 1e3;
+	}
 	if (common)
 		compare(sum, ret);
 	ret->lateness = spread_of(&all->lateness);

@@ -1,8 +1,10 @@
 """Bursts: exact counts at the receiver for each profile and driver, and what all senders of a scenario did together."""
 import csv
+import os
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -43,7 +45,7 @@ def test_messages_are_exact(measure, driver, profile):
     assert (bursts['askedFlowGbSec'] == 0.05) == (profile == 'storage')
 
 
-@pytest.mark.parametrize('driver', DRIVERS)
+@pytest.mark.parametrize('driver', ['null', 'tcp'])
 def test_training_by_time(measure, driver):
     """On and off over a window: what arrived is what was sent, and the pauses are those asked for."""
     result = measure(*DRIVERS[driver], '--burst_profile', 'training', '--burst_ms', '2', '--pause_min', '10',
@@ -164,3 +166,23 @@ def test_a_log_that_cannot_be_written_is_told_before_the_run(run, tmp_path):
     result = run('-n', 'localhost', '-r', 'null', '--burst_profile', 'sync_burst', '--burst_size', '8', '-D', '30',
                  '--burst_log', tmp_path / 'nowhere' / 'bursts.csv')
     assert result.rc == 1 and 'give --burst_log a file in a directory that you may write to' in result.stderr, result
+
+
+def resident(pid):
+    """Bytes."""
+    return int(Path(f'/proc/{pid}/statm').read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+@pytest.mark.plain
+def test_memory_stays_the_same(start, free_port):
+    """5,000 bursts a second, many more than are kept: nothing grows but by what the live line takes."""
+    process = start('-n', 'localhost', '--port', free_port(), '-r', 'null', '-N', '2', '--burst_profile', 'sync_burst',
+                    '--burst_size', '4', '--burst_pause', '0.2', '-D', '5', '-w', '0', '-R', '0.5',
+                    '--print_json_results')
+    sizes = []
+    for second in range(1, 5):
+        process.until(rf'\[  {second}', 'stderr')
+        sizes.append(resident(process.pid))
+    result = process.wait()
+    assert result.rc == 0 and max(sizes) - sizes[0] < 1 << 20, sizes
+    holds_together(check(result.stdout)['connections'][0]['bursts'], 4)

@@ -135,7 +135,7 @@ static struct bench *bench_new(uint32_t profile)
 }
 
 /* From the same instant in each run: ns 0 of the traffic is b->start. */
-static void bench_run(struct bench *b)
+static void bench_start(struct bench *b)
 {
 	const struct port_conf conf = { .spec = &b->spec, .clock = &b->clock, .workers = 1, .active = true };
 	const struct mem_host host = { .topo = b->topo, .node = -1, .cuda_lib_path = "", .sysfs = "/sys" };
@@ -168,6 +168,11 @@ static void bench_run(struct bench *b)
 		b->flow.phase.end_ns = b->flow.phase.stop_ns = b->flow.phase.begin_ns + b->spec.duration_ns;
 	}
 	meter_start(&b->flow);
+}
+
+static void bench_run(struct bench *b)
+{
+	bench_start(b);
 	if (b->flow.engine->active(&b->flow) < 0)
 		fail_msg("%s", b->flow.error.text);
 	flow_close(&b->flow);

@@ -1,6 +1,8 @@
 /* Slots that come too fast, too late or too close: the link is used, and each slot of the window is counted once. */
 #include "burst_bench.h"
 
+#include <errno.h>
+
 /* A slot each 10 ns: nobody can fill them, but the link is busy all the time. */
 static void too_many_slots_leave_no_gap(void **state)
 {
@@ -97,6 +99,39 @@ static void storage_does_not_follow(void **state)
 	bench_free(b);
 }
 
+static int poll_nothing(struct port *port, struct done *done, int max)
+{
+	(void)port;
+	(void)done;
+	(void)max;
+	fake.now += MS;
+	return 0;
+}
+
+/* Completions never come: the bursts were sent all the same, each slot is counted once, and their ends are not known. */
+static void what_is_cut_off_counts(void **state)
+{
+	struct bench *b = bench_new(BURST_SYNC);
+	const struct burst_stats *stats;
+
+	(void)state;
+	b->spec.burst_pause_ns = 20 * MS;
+	b->spec.duration_ns = 200 * MS;
+	b->spec.tx_depth = 256; /* four bursts of 64 */
+	b->driver.poll = poll_nothing;
+	bench_start(b);
+	assert_int_equal(b->flow.engine->active(&b->flow), -ETIMEDOUT);
+	flow_close(&b->flow);
+	stats = b->result.bursts;
+	assert_int_equal(stats->slots, 10);
+	assert_int_equal(stats->bursts, 4);
+	assert_int_equal(stats->bursts + stats->skipped + stats->full, 10);
+	assert_int_equal(stats->messages, trace.messages);
+	for (uint64_t i = 0; i < stats->kept; i++)
+		assert_int_equal(stats->record[i].done_ns, 0);
+	bench_free(b);
+}
+
 /* ns from the phase to slot k, by division: size bits of a burst at a rate, rounded down. */
 static int64_t closed_form(uint64_t k, uint64_t bits, uint64_t rate)
 {
@@ -131,9 +166,13 @@ static void slots_do_not_drift(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_many_slots_leave_no_gap),    cmocka_unit_test(what_is_done_makes_room),
-		cmocka_unit_test(only_slots_of_the_window_count), cmocka_unit_test(slots_do_not_drift),
-		cmocka_unit_test(slots_follow_the_clock),         cmocka_unit_test(storage_does_not_follow),
+		cmocka_unit_test(too_many_slots_leave_no_gap),
+		cmocka_unit_test(what_is_done_makes_room),
+		cmocka_unit_test(only_slots_of_the_window_count),
+		cmocka_unit_test(what_is_cut_off_counts),
+		cmocka_unit_test(slots_do_not_drift),
+		cmocka_unit_test(slots_follow_the_clock),
+		cmocka_unit_test(storage_does_not_follow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
