@@ -81,20 +81,23 @@ int ofi_shm_open(struct ofi_port *p, struct error *err)
 	return p->info->src_addr ? 0 : error_set(err, -ENOMEM, "no memory for a name in " FOLDER);
 }
 
+/* Room for two: the other side may have looked for its next endpoint at the same moment, and take it just after us. */
 int ofi_shm_room(const struct ofi_ep *ep, struct error *err)
 {
 	const struct ofi_port *p = ofi_ep_port(ep);
-	const uint64_t need = p->info->rx_attr->size * RECEIVE_ROOM + OTHER_ROOM, left = room();
+	const uint64_t need = 2 * (p->info->rx_attr->size * RECEIVE_ROOM + OTHER_ROOM), left = room();
 	char needed[UNITS_TEXT], there[UNITS_TEXT];
 
 	if (!is_shm(p) || need <= left)
 		return 0;
-	return error_set(err, -ENOSPC,
-			 FOLDER " is full: endpoint %u of %llu of libfabric's provider shm needs %sB there, and %sB "
-				"are free: enlarge it ('mount -o remount,size=...', docker's --shm-size), or ask for "
-				"fewer --qps or --workers, or -d tcp",
-			 ep->ep.index + 1, (unsigned long long)p->spec->qps, units_format_size(need, needed),
-			 units_format_size(left & ~1023ull, there));
+	return error_set(
+		err, -ENOSPC,
+		FOLDER
+		" is full: endpoint %u of %llu of libfabric's provider shm and the other side's need %sB there, and "
+		"%sB are free: enlarge it ('mount -o remount,size=...', docker's --shm-size), or ask for "
+		"fewer --qps or --workers, or -d tcp",
+		ep->ep.index + 1, (unsigned long long)p->spec->qps, units_format_size(need, needed),
+		units_format_size(left & ~1023ull, there));
 }
 
 int ofi_shm_missing(const char *device, struct error *err)
