@@ -14,6 +14,7 @@ void job_pack(const struct job *job, const struct buf *scenario, struct buf *to)
 	buf_put_string(to, job->version);
 	buf_put_string(to, job->cuda_lib_path);
 	buf_put_string(to, job->sysfs);
+	buf_put_u64(to, (uint64_t)job->live_ns);
 	buf_put_u32(to, job->ranks);
 	for (uint32_t i = 0; i < job->ranks; i++)
 		buf_put_u32(to, job->rank_of[i]);
@@ -32,8 +33,9 @@ int job_unpack(struct job *ret, const struct buf *from, struct error *err)
 				 FABPERF_VERSION, c.failed ? "another version" : ret->version);
 	cursor_string(&c, ret->cuda_lib_path, sizeof(ret->cuda_lib_path));
 	cursor_string(&c, ret->sysfs, sizeof(ret->sysfs));
+	ret->live_ns = (int64_t)cursor_u64(&c);
 	ret->ranks = cursor_u32(&c);
-	if (c.failed || ret->ranks > c.left / 4)
+	if (c.failed || ret->live_ns < 0 || ret->ranks > c.left / 4)
 		return error_set(err, -EPROTO, "what this rank is told to do is cut off");
 	ret->rank_of = calloc(ret->ranks + 1, sizeof(*ret->rank_of));
 	if (!ret->rank_of)

@@ -13,6 +13,7 @@ struct job {
 	struct scenario scenario;
 	uint32_t ranks;
 	uint32_t *rank_of; /* of the number that mpirun gives: hosts that are written twice are started together */
+	int64_t live_ns; /* a live line that often; 0: none */
 	char cuda_lib_path[SPEC_TEXT], sysfs[SPEC_TEXT];
 };
 

@@ -159,6 +159,17 @@ static void on_progress(void *context, double elapsed, double total)
 		channel_note(&rank->channel, CHANNEL_PROGRESS, (uint64_t)(elapsed * 1e9), &until, NULL);
 }
 
+/* The line's two figures, then its time. */
+static void on_live(void *context, double at, double gbps, double mpps)
+{
+	struct rank *rank = context;
+	const struct patience until = patience(rank, SAY_NS);
+
+	if (channel_note(&rank->channel, CHANNEL_BITS, (uint64_t)(gbps * 1e9), &until, NULL) == 0 &&
+	    channel_note(&rank->channel, CHANNEL_MESSAGES, (uint64_t)(mpps * 1e6), &until, NULL) == 0)
+		channel_note(&rank->channel, CHANNEL_LIVE, (uint64_t)(at * 1e9), &until, NULL);
+}
+
 static int on_part(void *context, uint32_t number, const struct buf *part, struct error *err)
 {
 	struct rank *rank = context;
@@ -183,6 +194,8 @@ static int run(struct rank *rank, struct error *err)
 					.interrupted = &rank->interrupted,
 					.step = on_step,
 					.progress = on_progress,
+					.live = on_live,
+					.live_ns = rank->job.live_ns,
 					.part = on_part,
 					.context = rank };
 

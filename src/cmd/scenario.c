@@ -43,6 +43,7 @@ struct starter {
 	atomic_int interrupted;
 	bool told_stop;
 	double total; /* s of traffic */
+	struct live_line live; /* the next one */
 	int64_t begun_ns;
 	int64_t quiet_until_ns; /* the next word must come until then */
 	int64_t told_ns; /* a rank that lost others has said so, and mpirun ends, unless it waits for them */
@@ -111,6 +112,18 @@ static void take_step(struct starter *s, uint64_t step)
 		s->outcome.setup_seconds = seconds(s);
 }
 
+static void take_live(struct starter *s, uint32_t kind, uint64_t value)
+{
+	if (kind == CHANNEL_BITS)
+		s->live.gbps = (double)value / 1e9;
+	else if (kind == CHANNEL_MESSAGES)
+		s->live.mpps = (double)value / 1e6;
+	else if (kind == CHANNEL_LIVE) {
+		s->live.at = (double)value / 1e9;
+		progress_live(&s->view, stderr, &s->live);
+	}
+}
+
 static int take_note(struct starter *s, struct cursor *from, struct error *err)
 {
 	const uint32_t kind = cursor_u32(from);
@@ -124,6 +137,8 @@ static int take_note(struct starter *s, struct cursor *from, struct error *err)
 		s->total = (double)value / 1e9;
 	else if (kind == CHANNEL_PROGRESS)
 		progress_traffic(&s->view, (double)value / 1e9, s->total);
+	else
+		take_live(s, kind, value);
 	return 0;
 }
 
@@ -342,7 +357,9 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 	rc = plan_build(&s->plan, &s->job.scenario, err);
 	if (rc < 0)
 		return rc;
+	s->job.live_ns = request->spec.report_interval_ns; /* also where a file describes the tests */
 	request->spec = s->plan->test[0].sweep.spec[0];
+	request->spec.report_interval_ns = s->job.live_ns;
 	return scenario_check_limits(s->plan, request, err);
 }
 

@@ -16,15 +16,13 @@ static int not_yet(const char *what, struct error *err)
 /* What a test's spec asks for that only runs between two hosts. */
 static const char *two_hosts_only(const struct spec *spec)
 {
-	if (spec_has_list(spec))
-		return "a list of operations (--operations)";
 	if (spec->use_ece)
 		return "--use_ece";
 	if (spec->rdma_cm == CHOICE_ON)
 		return "--rdma_cm";
 	if (spec->data_port)
 		return "--data_port";
-	return spec->report_interval_ns ? "a live line (--report_interval)" : NULL;
+	return NULL;
 }
 
 /* "localhost" means another host on each of them. */
@@ -56,6 +54,22 @@ static int check_detail(const struct request *request, struct error *err)
 			 "the JSON result");
 }
 
+/* A line is a rate while the traffic runs: in step only iterations are timed, and latency has none. */
+static int check_live(const struct plan *plan, const struct request *request, struct error *err)
+{
+	bool any = false;
+
+	if (!request->spec.report_interval_ns)
+		return 0;
+	for (uint32_t i = 0; i < plan->tests; i++)
+		any |= plan->test[i].sweep.spec[0].metric == METRIC_BW && !plan->test[i].iteration_sync;
+	if (any)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "--report_interval has no effect here: it takes a test of bandwidth that is not in step "
+			 "(--iteration_sync)");
+}
+
 int scenario_check_limits(const struct plan *plan, const struct request *request, struct error *err)
 {
 	if (plan->hosts < 2)
@@ -67,5 +81,7 @@ int scenario_check_limits(const struct plan *plan, const struct request *request
 		if (what)
 			return not_yet(what, err);
 	}
-	return check_detail(request, err) ? -EINVAL : check_names(plan, err);
+	if (check_detail(request, err) || check_live(plan, request, err))
+		return -EINVAL;
+	return check_names(plan, err);
 }

@@ -12,7 +12,7 @@ struct patience;
  * To rank 0: FRAME_BCAST, the job; FRAME_NOTE NOTE_STOP. From it: FRAME_WELCOME (struct hello) once all ranks are joined;
  * FRAME_NOTE of a kind below; FRAME_GATHER, u32 rank and its part; FRAME_REFUSED, the end: u32 code and sentence.
  */
-enum channel_note { CHANNEL_STEP = 1, CHANNEL_PROGRESS, CHANNEL_TOTAL };
+enum channel_note { CHANNEL_STEP = 1, CHANNEL_PROGRESS, CHANNEL_TOTAL, CHANNEL_BITS, CHANNEL_MESSAGES, CHANNEL_LIVE };
 
 struct channel {
 	int in, out;

@@ -72,12 +72,6 @@ static void collect_flow(struct run *run, const struct flow *flow)
 		error_set(&run->mine.error, -ENOMEM, "no memory for the wrong messages");
 }
 
-/* Whether the passive side sees every message: what it counts is no figure when it sees some. */
-static bool sees_all(const struct spec *spec)
-{
-	return !spec_has_list(spec) || !(spec_verbs(spec) & ~TWO_SIDED_VERBS);
-}
-
 void collect_mine(struct run *run)
 {
 	struct rank_result *mine = &run->mine;
@@ -90,7 +84,7 @@ void collect_mine(struct run *run)
 	mine->cores_shared = run->cores_shared;
 	mine->mem = run->spec.mem;
 	mine->delivery = first->caps.delivery;
-	mine->counts_received = first->receives && sees_all(&run->spec);
+	mine->counts_received = first->receives && run_sees_all(&run->spec);
 	mine->buffer_bytes = run->workers * flow_buffer_bytes(&run->spec, first->caps.stride_align, NULL);
 	collect_facts(run, &mine->facts);
 	for (unsigned i = 0; i < run->workers; i++)

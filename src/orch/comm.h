@@ -45,6 +45,7 @@ struct comm_ops {
 	int (*exchange)(struct comm *comm, const struct buf *to, struct buf *from, int64_t deadline_ns,
 			struct error *err);
 	int (*note)(struct comm *comm, const struct note *note, struct error *err);
+	int (*tell)(struct comm *comm, const struct buf *what, struct error *err); /* many ranks */
 	int (*wait)(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
 	int (*ping)(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
 		    struct error *err);
@@ -62,6 +63,9 @@ struct comm {
 	/* Many ranks: NULL, or done again and again while a collective call waits; notes may be sent and taken in it. */
 	int (*meanwhile)(void *context, struct error *err);
 	void *context;
+	/* Many ranks, rank 0: what another rank told (comm_tell); called by whatever call takes it. NULL: nothing is heard. */
+	void (*told)(void *context, struct cursor *from);
+	void *told_context;
 	struct sockaddr_storage local,
 		remote; /* this end and the other one's (rank 0's) address, for data connections */
 	char peer_name[200]; /* how the user knows the other side, for sentences */
@@ -95,6 +99,12 @@ static inline int comm_exchange(struct comm *comm, const struct buf *to, struct 
 static inline int comm_note(struct comm *comm, const struct note *note, struct error *err)
 {
 	return comm->ops->note(comm, note, err);
+}
+
+/* Many ranks, not rank 0: tells rank 0 alone, which may hear it at any time; does not wait. */
+static inline int comm_tell(struct comm *comm, const struct buf *what, struct error *err)
+{
+	return comm->ops->tell(comm, what, err);
 }
 
 /* The next note, at the latest after timeout_ns (kind NOTE_NONE then). A dead or silent rank (named within 5 s) is an error. */

@@ -130,6 +130,7 @@ static const struct comm_ops mpi_ops = {
 	.gather = mpi_gather,
 	.exchange = mpi_exchange,
 	.note = beside_note,
+	.tell = beside_tell,
 	.wait = beside_wait,
 	.ping = beside_ping,
 	.watch = beside_watch,

@@ -7,7 +7,7 @@
 
 #define TAG_BESIDE 1 /* of all of them: one look finds whatever has come */
 
-enum kind { KIND_NOTE = 1, KIND_PING, KIND_PONG, KIND_BEAT };
+enum kind { KIND_NOTE = 1, KIND_PING, KIND_PONG, KIND_BEAT, KIND_TOLD };
 
 static int take_note(struct comm_mpi *m, struct cursor *from, struct error *err)
 {
@@ -84,6 +84,10 @@ static int take(struct comm_mpi *m, unsigned rank, const struct buf *data, int64
 	case KIND_BEAT:
 		beat_heard(&m->beat, cursor_u8(&from) != 0, now);
 		return 0;
+	case KIND_TOLD:
+		if (m->comm.told)
+			m->comm.told(m->comm.told_context, &from);
+		return 0;
 	default:
 		return error_set(err, -EPROTO, "a rank sent what is no message");
 	}
@@ -123,6 +127,16 @@ int beside_note(struct comm *comm, const struct note *note, struct error *err)
 		rc = post_send_away(&m->post, i, TAG_BESIDE, &data, err);
 	}
 	return broken(m, rc);
+}
+
+int beside_tell(struct comm *comm, const struct buf *what, struct error *err)
+{
+	struct comm_mpi *m = mpi_of(comm);
+	struct buf data = BUF_INIT;
+
+	buf_put_u8(&data, KIND_TOLD);
+	buf_put(&data, what->data, what->len);
+	return broken(m, post_send_away(&m->post, number_of(m, 0), TAG_BESIDE, &data, err));
 }
 
 int beside_wait(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err)

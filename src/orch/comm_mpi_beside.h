@@ -59,6 +59,7 @@ static inline int broken(struct comm_mpi *m, int rc)
 int beside_pump(struct comm_mpi *m, struct error *err);
 /* The communicator's calls of these names. */
 int beside_note(struct comm *comm, const struct note *note, struct error *err);
+int beside_tell(struct comm *comm, const struct buf *what, struct error *err);
 int beside_wait(struct comm *comm, int64_t timeout_ns, struct note *ret, struct error *err);
 int beside_ping(struct comm *comm, const unsigned *rank, unsigned count, struct ping *ret, int64_t deadline_ns,
 		struct error *err);

@@ -183,11 +183,14 @@ int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)
 		return error_set(err, -ENOMEM, "no memory for a run");
 	many->comm = comm;
 	many->conf = conf;
+	comm->told = live_told;
+	comm->told_context = many;
 	rc = make(many, err);
 	if (rc == 0)
 		rc = carry_out(many, err);
 	if (many->stuck)
 		return rc;
+	comm->told = NULL;
 	free(many->here);
 	clocks_release(&many->clocks);
 	port_counters_release(&many->counters);

@@ -25,6 +25,9 @@ struct many_conf {
 	/* Rank 0, called by the thread that called many_run(): a step begins; how much of the traffic is over (s). */
 	void (*step)(void *context, enum many_step step);
 	void (*progress)(void *context, double elapsed, double total);
+	void (*live)(void *context, double at, double gbps,
+		     double mpps); /* the sum of all ranks, each live_ns; 0: never */
+	int64_t live_ns;
 	/* Rank 0: of each stage the part of each rank (spec/part.h), in their order; then, as one more, the clocks. */
 	int (*part)(void *context, uint32_t rank, const struct buf *part, struct error *err);
 	void *context;

@@ -77,4 +77,10 @@ uint64_t resident_bytes(void); /* highest of this process; 0: not known */
 void collect_mine(struct run *run);
 int collect_all(struct run *run, struct result *result, struct error *err);
 
+/* Whether the passive side sees every message: what it counts is no figure when it sees some. */
+static inline bool run_sees_all(const struct spec *spec)
+{
+	return !spec_has_list(spec) || !(spec_verbs(spec) & ~TWO_SIDED_VERBS);
+}
+
 #endif

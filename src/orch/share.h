@@ -72,6 +72,24 @@ struct attendance {
 	struct sockaddr_storage address;
 };
 
+#define LIVE_SUMS 8 /* intervals whose rates may be under way to rank 0 */
+
+/* Messages of tests of bandwidth, and their bits: so far, or a second. */
+struct live_rate {
+	double messages, bits;
+};
+
+/* Live lines (share_live.c). Instants are of this rank's clock. */
+struct many_live {
+	int64_t start_ns, last_ns, next_ns;
+	struct live_rate last;
+	struct live_sum {
+		uint64_t number; /* of the interval, the first is 1 */
+		uint32_t ranks; /* that have told theirs */
+		struct live_rate rate;
+	} sum[LIVE_SUMS];
+};
+
 struct watch; /* share_traffic.c */
 
 #define RESYNC_TRACK 4096u
@@ -101,6 +119,7 @@ struct many {
 	struct port_counters stage_counters, counters; /* of the stage at hand, of all so far */
 	struct watch *watch; /* while traffic runs: how far it is */
 	struct resync resync;
+	struct many_live live;
 	bool interrupted, stuck;
 };
 
@@ -151,6 +170,11 @@ int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns,
 void traffic_hear(struct many *many, bool on);
 /* Takes what the others say, at most for so long; says itself that it must end. */
 int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err);
+
+/* share_live.c: traffic begins; an interval may be over; what other ranks tell rank 0. */
+void live_begin(struct many *many, int64_t start_ns);
+int live_step(struct many *many, struct error *err);
+void live_told(void *context, struct cursor *from);
 
 /* share_step.c: iterations in step. */
 static inline bool plan_in_step(const struct plan *plan)

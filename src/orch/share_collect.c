@@ -76,7 +76,7 @@ static void collect_end(const struct many *many, const struct member *member, st
 	end.active = member->active;
 	end.mem = group->spec.mem;
 	end.delivery = first->caps.delivery;
-	end.counts_received = first->receives;
+	end.counts_received = first->receives && run_sees_all(&group->spec);
 	end.buffer_bytes =
 		group->workers * flow_buffer_bytes(&group->spec, first->caps.stride_align, NULL) / group->members;
 	end.workers = group->workers;

@@ -140,17 +140,21 @@ int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err)
 	if (rc == 0)
 		rc = take_note(many, &note);
 	report_progress(many->watch);
+	if (rc == 0)
+		rc = live_step(many, err);
 	return rc == 0 && must_stop(many) ? stop_everywhere(many, err) : rc;
 }
 
 static int64_t next_tick(const struct watch *w, int64_t now)
 {
-	const int64_t left = w->overdue.due_ns - now, resync = w->many->resync.next_ns - now;
+	const struct many *many = w->many;
+	const int64_t next = many->live.next_ns < many->resync.next_ns ? many->live.next_ns : many->resync.next_ns;
+	const int64_t left = w->overdue.due_ns - now, wake = next - now;
 
-	if (w->many->interrupted || left < LATE_TICK_NS)
+	if (many->interrupted || left < LATE_TICK_NS)
 		return LATE_TICK_NS;
-	if (resync < TICK_NS && resync < left)
-		return resync > 0 ? resync : 0;
+	if (wake < TICK_NS && wake < left)
+		return wake > 0 ? wake : 0;
 	return left < TICK_NS ? left : TICK_NS;
 }
 
@@ -300,6 +304,7 @@ static int run_phase(struct many *many, bool measure, struct error *err)
 		return rc;
 	many->watch = &w;
 	begin(&w, measure);
+	live_begin(many, w.start_ns);
 	resync_begin(many, w.start_ns);
 	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
 	if (rc == 0 && plan_in_step(many->conf->plan))

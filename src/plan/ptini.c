@@ -254,5 +254,7 @@ int ptini_read(const struct ptini *file, uint32_t ranks, uint32_t *ret, struct e
 		rc = read_line(&reading);
 	if (rc == 0 && !reading.patterns)
 		rc = bad(&reading, "there are no counts in a section [collective]", NULL);
+	if (rc == 0 && !reading.types)
+		rc = bad(&reading, "type is missing in the section [collective]: it must be ALLTOALLV", NULL);
 	return rc;
 }

@@ -123,6 +123,23 @@ static int set_comment(const struct reader *reader, const struct place *place, c
 	return json_is_string(value) || json_is_array(value) ? 0 : bad(reader, place, "a comment is a text");
 }
 
+/* Lists are for what is one on the command line, too; a text is written as one. */
+static int check_kind(const struct reader *reader, const struct key *key, const struct place *place,
+		      const json_t *value)
+{
+	const struct option_row *const row = key->special == KEY_DIRECTION ? &option_rows[ROW(spec.bidirectional)]
+					     : key->special == KEY_GPU     ? &option_rows[ROW(spec.gpu)]
+									   : &option_rows[key->row];
+	const bool listed = row->list || row->type == OPTION_CORES || row->type == OPTION_PERCENTILES ||
+			    row->type == OPTION_OPERATIONS;
+
+	if (json_is_array(value) && !listed)
+		return bad(reader, place, "this takes a single value, not a list");
+	if (row->type == OPTION_TEXT && (json_is_number(value) || json_is_boolean(value)))
+		return bad(reader, place, "this takes a text: put it into quotes");
+	return 0;
+}
+
 static int set_key(struct reader *reader, struct draft *draft, const struct key *key, const struct place *place,
 		   const json_t *value)
 {
@@ -140,7 +157,7 @@ static int set_key(struct reader *reader, struct draft *draft, const struct key 
 	default:
 		break;
 	}
-	if (text_of(reader, place, value, text))
+	if (check_kind(reader, key, place, value) || text_of(reader, place, value, text))
 		return -EINVAL;
 	if (key->special == KEY_DIRECTION)
 		return set_direction(reader, &draft->request, place, text);
@@ -309,6 +326,16 @@ static const json_t *find_tests(const json_t *root, struct place *ret)
 	return NULL;
 }
 
+/* What concerns the scenario as a whole, and no test has. */
+static int check_common(struct reader *reader, const json_t *root, const struct place *top)
+{
+	struct request common = *reader->request;
+	struct error why = { 0 };
+
+	common.in_file = true;
+	return request_check_interval(&common, &why) ? locate(reader, root, top, &why) : 0;
+}
+
 static int read_root(struct reader *reader, const json_t *root)
 {
 	const struct place top = { 0 };
@@ -323,6 +350,8 @@ static int read_root(struct reader *reader, const json_t *root)
 	draft->request.in_file = true;
 	draft->request.planning = reader->request->planning;
 	rc = read_keys(reader, draft, root, &top, KEY_OF_SCENARIO);
+	if (rc == 0)
+		rc = check_common(reader, root, &top);
 	if (rc == 0 && tests)
 		rc = read_tests(reader, draft, tests, &tests_at);
 	else if (rc == 0)

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "counters/counters.h"
+#include "report/blocks.h"
 #include "report/bursts.h"
 #include "report/matrix.h"
 #include "report/page.h"
@@ -21,18 +22,23 @@ static void title(const struct page *page, const struct outcome *outcome, unsign
 {
 	const struct plan_test *test = &outcome->plan->test[i];
 	const struct spec *spec = &test->sweep.spec[point];
-	char varied[64] = "", rounds[32] = "";
+	char varied[64] = "", rounds[32] = "", operations[OPERATION_TEXT];
+	struct request request = outcome->request;
 
+	request.spec = *spec;
+	operation_text(&request, spec_has_list(spec) ? " an iteration" : "", operations);
+	if (test->bytes)
+		snprintf(operations, sizeof(operations), "%s, up to %llu bytes", verb_name(spec->verb),
+			 (unsigned long long)spec->size);
 	if (test->sweep.count > 1)
 		snprintf(varied, sizeof(varied), ", %llu QP%s, depth %llu", (unsigned long long)spec->qps,
 			 spec->qps == 1 ? "" : "s", (unsigned long long)spec->tx_depth);
 	if (test->peer_shifting)
 		snprintf(rounds, sizeof(rounds), " in %u rounds", test->rounds);
-	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s, %s%llu bytes%s, %llu connections%s", test->name,
+	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s%s, %llu connections%s", test->name,
 		  test->name[0] ? ": " : "", spec->metric == METRIC_LAT ? "Latency" : "Bandwidth",
 		  pattern_name(test->pattern), direction_name(test->direction), transport_name(spec->transport),
-		  verb_name(spec->verb), test->bytes ? "up to " : "", (unsigned long long)spec->size, varied,
-		  (unsigned long long)test->connections, rounds);
+		  operations, varied, (unsigned long long)test->connections, rounds);
 }
 
 static void extreme(const struct page *page, const struct outcome *outcome, const char *label, double figure,

@@ -272,7 +272,7 @@ static int check_histogram(const struct request *request, struct error *err)
 			 (unsigned long long)(spec->qps * spec->workers));
 }
 
-static int check_interval(const struct request *request, struct error *err)
+int request_check_interval(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
 
@@ -306,7 +306,7 @@ static int check_rest(const struct request *request, struct error *err)
 {
 	const int rc = check_classes(request, err);
 
-	return rc ? rc : check_interval(request, err);
+	return rc ? rc : request_check_interval(request, err);
 }
 
 int request_check_values(const struct request *request, struct error *err)

@@ -89,19 +89,6 @@ def test_a_summary_is_bounded(many):
     assert test['sent'] == test['received'] == 3 * 2 * 2 * 200
 
 
-def test_latency_and_several_tests(run):
-    """Elephants and mice: two tests at the same time, each with its figures."""
-    scenario = {'duration': 1, 'warmupTime': 0, 'rdmaDriver': 'null', 'trafficPattern': 'ONE_TO_MANY',
-                'testNodes': [{'hostName': 'localhost%[1-2]'}],
-                'tests': [{'testName': 'mice', 'metric': 'lat'}, {'testName': 'elephants', 'metric': 'bw'}]}
-    result = run('-f', json.dumps(scenario), '--print_json_results', timeout=90)
-    assert result.rc == 0, result
-    document = check(result.stdout)
-    assert [c['testName'] for c in document['connections']] == ['mice', 'elephants']
-    assert document['connections'][0]['results']['latResults']['samples'] > 0
-    assert document['connections'][1]['results']['bwResults']['messages'] > 0
-
-
 SCENARIOS = Path(__file__).resolve().parents[2] / 'scenarios'
 
 

@@ -70,7 +70,7 @@ static void layouts(void **state)
 		HEAD "team_size = 2 ; ranks\nflags = COUNT_32BIT\ndatatype = int8\ncounts = {\n 0,1\n,2,,0\n}\n",
 		"\xef\xbb\xbf[format]\r\nversion = 1.0\r\n[collective]\r\n  TYPE : alltoallv\r\ncounts = {\r\n 0, "
 		"1\r\n 2, 0\r\n}\r\n",
-		"[collective]\ncounts = {\n 77777777777777777, 1\n 2, 0\n}\n",
+		"[collective]\ntype = ALLTOALLV\ncounts = {\n 77777777777777777, 1\n 2, 0\n}\n",
 		"[other]\ncounts = nonsense\ntype = ALLREDUCE\n" HEAD
 		"counts = {\n 0, 1\n 2, 0\n}\n[more]\ncounts = x\n",
 	};
@@ -94,6 +94,8 @@ static void refusals(void **state)
 	} cases[] = {
 		{ "", "f.ptini:1: there are no counts in a section [collective]" },
 		{ "counts = {\n0,1,2,0\n}\n", "f.ptini:4: there are no counts in a section [collective]" },
+		{ "[collective]\ncounts = {\n 0, 1\n 1, 0\n}\n",
+		  "f.ptini:6: type is missing in the section [collective]: it must be ALLTOALLV" },
 		{ "[collective]\ntype = ALLTOALL\n", "f.ptini:2: type must be ALLTOALLV, not 'ALLTOALL'" },
 		{ HEAD "team_size = 3\n",
 		  "f.ptini:3: team_size is 3, but the test has 2 endpoints, which are its ranks" },
