@@ -133,8 +133,8 @@ def wanted(pattern, direction, partition, hosts, devices):
 
 @pytest.mark.parametrize('hosts, devices', itertools.product((2, 3, 4), (1, 2)))
 def test_every_pattern(many, run, hosts, devices):
-    """Every pattern, direction and partition that has connections, all at once: each directed pair that is wanted is there
-    once, planned and run, and what its sender sent is what its receiver received."""
+    """Every pattern, direction and partition that has connections, all at once: each directed pair that is wanted is
+    there once, planned and run, and what its sender sent is what its receiver received."""
     kinds = {'/'.join(kind): pairs for kind in itertools.product(SENDS, ('UNIDIR', 'BIDIR', 'DUAL_UNIDIR'), KEEPS)
              if (pairs := wanted(*kind, hosts, devices))}
     tests = [dict(zip(('trafficPattern', 'trafficDirection', 'trafficPartition'), name.split('/')), testName=name)
