@@ -333,7 +333,9 @@ static int check_common(struct reader *reader, const json_t *root, const struct 
 	struct error why = { 0 };
 
 	common.in_file = true;
-	return request_check_interval(&common, &why) ? locate(reader, root, top, &why) : 0;
+	if (request_check_interval(&common, &why) || request_check_interfaces(&common, &why))
+		return locate(reader, root, top, &why);
+	return 0;
 }
 
 static int read_root(struct reader *reader, const json_t *root)

@@ -29,6 +29,8 @@ int request_check_verbs(const struct request *request, struct error *err);
 int request_check_sizes(const struct request *request, struct error *err);
 /* check.c: legality and relations between values; a value that is still "auto" is passed over. 0 or -EINVAL. */
 int request_check_values(const struct request *request, struct error *err);
+int request_check_interfaces(const struct request *request,
+			     struct error *err); /* many.c: of --mpi_tcp_network_interfaces */
 int request_check_interval(const struct request *request, struct error *err); /* of live lines */
 /* check_load.c: what only a schedule or chance gives an effect; what goes with --rate. 0 or -EINVAL. */
 int request_check_load(const struct request *request, struct error *err);

@@ -1,7 +1,11 @@
 /* What a request asks for when it is a test of many hosts, and what does not go with that. */
+#include "base/units.h"
 #include "spec/legal.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 bool request_is_scenario(const struct request *request)
 {
@@ -140,10 +144,42 @@ static int check_word(const struct request *request, struct error *err)
 	return 0;
 }
 
+/* "10.7.8.0/24"; what has no slash is the name of an interface. */
+static bool is_interface(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	char address[INET6_ADDRSTRLEN] = "";
+	unsigned char bytes[16];
+	uint64_t bits;
+
+	if (!slash)
+		return *text != '\0';
+	if (slash - text >= (ptrdiff_t)sizeof(address) || units_parse_int(slash + 1, &bits, NULL))
+		return false;
+	memcpy(address, text, (size_t)(slash - text));
+	return (inet_pton(AF_INET, address, bytes) == 1 && bits <= 32) ||
+	       (inet_pton(AF_INET6, address, bytes) == 1 && bits <= 128);
+}
+
+int request_check_interfaces(const struct request *request, struct error *err)
+{
+	char list[SPEC_TEXT], *rest = list, *item;
+
+	memcpy(list, request->mpi_interfaces, sizeof(list));
+	while (*list && (item = strsep(&rest, ",")))
+		if (!is_interface(item))
+			return error_set(err, -EINVAL,
+					 "%s: '%.60s' is no subnet, as 10.7.8.0/24, and no interface, as eth0",
+					 naming_of(request, ROW(mpi_interfaces)).text, item);
+	return 0;
+}
+
 int request_check_many(const struct request *request, struct error *err)
 {
-	int rc;
+	int rc = request_check_interfaces(request, err);
 
+	if (rc < 0)
+		return rc;
 	if (*request->input_file)
 		return check_file(request, err);
 	rc = check_word(request, err);

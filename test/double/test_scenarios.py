@@ -131,20 +131,24 @@ def wanted(pattern, direction, partition, hosts, devices):
     return pairs if direction == 'UNIDIR' else pairs | {(b, a) for a, b in pairs}
 
 
-@pytest.mark.parametrize('hosts, devices', itertools.product((2, 3, 4), (1, 2)))
-def test_every_pattern(many, run, hosts, devices):
+@pytest.mark.parametrize('hosts, devices, faults', [(2, 1, ''), (2, 2, ''), (3, 1, 'drop=2%'), (3, 2, ''), (4, 1, ''),
+                                                    (4, 2, 'drop=2%')])
+def test_every_pattern(many, run, fabric, hosts, devices, faults):
     """Every pattern, direction and partition that has connections, all at once: each directed pair that is wanted is
-    there once, planned and run, and what its sender sent is what its receiver received."""
+    there once, planned and run, and what its sender sent is what its receiver received; what a wire loses is lost."""
     kinds = {'/'.join(kind): pairs for kind in itertools.product(SENDS, ('UNIDIR', 'BIDIR', 'DUAL_UNIDIR'), KEEPS)
              if (pairs := wanted(*kind, hosts, devices))}
     tests = [dict(zip(('trafficPattern', 'trafficDirection', 'trafficPartition'), name.split('/')), testName=name)
              for name in kinds]
     scenario = {'testNodes': [{'hostName': f'localhost%[1-{hosts}]', 'deviceName': f'double[0-{devices - 1}]'}],
-                'verb': 'send', 'msgSize': 64, 'txDepth': 4, 'rxDepth': 8, 'events': True, 'tests': tests} | SHORT
+                'verb': 'send', 'connectionType': 'UC' if faults else 'RC', 'msgSize': 64, 'txDepth': 4, 'rxDepth': 8,
+                'events': True, 'tests': tests} | SHORT
     plan = json.loads(run('plan', '-f', json.dumps(scenario), '--json').stdout)
     expected = [(name, *(f'localhost%{host + 1}:double{device}' for host, device in pair))
                 for name, pairs in kinds.items() for pair in pairs]
     assert sorted(ways_of(plan)) == sorted(expected)
-    document, result = many(scenario)
+    document, result = many(scenario, faults)
     compare(plan, document, result)
-    assert all(c['loss'] for c in document['connections'])
+    truth = [json.loads(path.read_text()) for path in fabric.glob('count-*.json')]
+    for key, kinds in {'sent': ['sent'], 'received': ['delivered'], 'lost': ['dropped', 'unreceived']}.items():
+        assert sum(c['loss'][key] for c in document['connections']) == sum(one[kind] for one in truth for kind in kinds)

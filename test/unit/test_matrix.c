@@ -249,6 +249,29 @@ static void colours(void **state)
 	unsetenv("NO_COLOR");
 }
 
+static size_t length_of_summary(const char *hosts)
+{
+	struct bench *b = open_bench(hosts, DIRECTION_UNIDIR, 0);
+	size_t length;
+	char *text;
+
+	b->outcome.request.results_detail = DETAIL_SUMMARY;
+	text = report_many_json(&b->outcome, &b->result);
+	assert_non_null(text);
+	assert_null(strstr(text, "connectionId"));
+	length = strlen(text);
+	free(text);
+	close_bench(b);
+	return length;
+}
+
+/* Three times as many endpoints have nine times as many connections, and a summary three times as long, at most. */
+static void a_summary_is_bounded(void **state)
+{
+	(void)state;
+	assert_true(length_of_summary("n[1-60]") < 3 * length_of_summary("n[1-20]"));
+}
+
 static void heat(void **state)
 {
 	(void)state;
@@ -262,13 +285,10 @@ static void heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_of_devices_and_hosts),
-		cmocka_unit_test(pairs),
-		cmocka_unit_test(one_direction_has_no_pairs),
-		cmocka_unit_test(best_and_worst),
-		cmocka_unit_test(names_and_failures),
-		cmocka_unit_test(colours),
-		cmocka_unit_test(heat),
+		cmocka_unit_test(sums_of_devices_and_hosts),  cmocka_unit_test(pairs),
+		cmocka_unit_test(one_direction_has_no_pairs), cmocka_unit_test(best_and_worst),
+		cmocka_unit_test(names_and_failures),         cmocka_unit_test(colours),
+		cmocka_unit_test(a_summary_is_bounded),       cmocka_unit_test(heat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
