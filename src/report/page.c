@@ -31,33 +31,35 @@ void page_init(struct page *page, FILE *to)
 	page->colour = !(no_color && *no_color) && !dumb && fd >= 0 && isatty(fd);
 }
 
-static void write_text(const struct page *page, enum tone tone, const char *format, va_list args)
+static void write_text(const struct page *page, enum tone tone, const char *text)
 {
-	char text[LINE_MAX_TEXT], clean[LINE_MAX_TEXT];
-	bool colour = page->colour && tone != TONE_PLAIN;
+	const bool colour = page->colour && tone != TONE_PLAIN && *text;
+	char clean[LINE_MAX_TEXT];
 
-	vsnprintf(text, sizeof(text), format, args);
-	colour = colour && *text;
 	fprintf(page->to, "%s%s%s", colour ? tones[tone] : "", text_clean(text, clean, sizeof(clean)),
 		colour ? "\033[0m" : "");
 }
 
 void page_part(const struct page *page, enum tone tone, const char *format, ...)
 {
+	char text[LINE_MAX_TEXT];
 	va_list args;
 
 	va_start(args, format);
-	write_text(page, tone, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	write_text(page, tone, text);
 }
 
 void page_line(const struct page *page, enum tone tone, const char *format, ...)
 {
+	char text[LINE_MAX_TEXT];
 	va_list args;
 
 	va_start(args, format);
-	write_text(page, tone, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	write_text(page, tone, text);
 	fputc('\n', page->to);
 }
 

@@ -114,7 +114,7 @@ static void sizes_travel(void **state)
 	FILE *file = fdopen(fd, "w");
 
 	(void)state;
-	fputs("[collective]\ncounts = {\n 0,1,2,3\n 4,0,5,0\n 7,8,0,9\n 10,11,0,0\n}\n", file);
+	fputs("[collective]\ntype = ALLTOALLV\ncounts = {\n 0,1,2,3\n 4,0,5,0\n 7,8,0,9\n 10,11,0,0\n}\n", file);
 	fclose(file);
 	check_all_hosts(WORDS("traffic_pattern", "a2a", "host", "n[1-2]", "device", "d[0-1]", "ptini_file", path));
 	check_all_hosts(WORDS("traffic_pattern", "a2a", "host", "n[1-4]", "ptini_file", path, "peer_shifting", "on"));
