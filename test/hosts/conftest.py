@@ -33,11 +33,15 @@ class Hosts:
 
     def command(self, name, *words, timeout=30, env=None):
         """Runs any program on a host → Result."""
-        process = Process([sys.executable, TOOL, 'on', self.top, name, *words], env)
+        process = self.background(name, *words, env=env)
         try:
             return process.wait(timeout)
         finally:
             process.discard()
+
+    def background(self, name, *words, env=None):
+        """Any program in the background on a host → Process."""
+        return Process([sys.executable, TOOL, 'on', self.top, name, *words], env)
 
     def start(self, name, *args, env=None):
         """fabperf in the background on a host → Process, whose pid and send() mean fabperf itself."""
