@@ -21,32 +21,53 @@ def check_counts(connections, lossless):
         assert not lossless or loss['lost'] == 0
 
 
-def test_two_tests_at_once(hosts):
-    """Mesh and incast: every pair has its traffic; clocks that lie 1000 s apart are found within their bounds."""
-    scenario = {'duration': 0.5, 'warmupTime': 0, 'testNodes': [{'hostName': 'node[1-4]'}], 'tests': [
-        {'testName': 'mesh', 'trafficPattern': 'ALL_TO_ALL', 'connectionType': 'TCP'},
-        {'testName': 'incast', 'trafficPattern': 'MANY_TO_ONE', 'connectionType': 'UDP', 'rate': '100M'}]}
-    result = hosts.run('node0', '-f', json.dumps(scenario), '--ssh', hosts.ssh, '--connect_timeout', '30',
-                       '--print_json_results', timeout=120)
-    assert result.rc in (0, 1), result  # 1: a busy machine, where no message came through a window
-    document = check(result.stdout)
-    mesh, incast = ([c for c in document['connections'] if c['testName'] == name] for name in ('mesh', 'incast'))
-    assert len({(c['requestorEndpoint'], c['responderEndpoint']) for c in mesh}) == len(mesh) == 12
-    assert [c['responder']['hostName'] for c in incast] == ['node1'] * 3
-    check_counts(mesh, lossless=True)
-    check_counts(incast, lossless=False)
-    assert [rank['machineName'] for rank in document['ranks']] == ['node1', 'node2', 'node3', 'node4']
+PAIRS = {
+    'ALL_TO_ALL': {(i, j) for i in range(1, 5) for j in range(1, 5) if i != j},
+    'RING': {(1, 2), (2, 3), (3, 4), (4, 1)},
+    'BISECTION': {(1, 3), (2, 4)},
+    'MANY_TO_ONE': {(2, 1), (3, 1), (4, 1)},
+}
+
+
+def number(end):
+    return int(end['hostName'].removeprefix('node'))
+
+
+def check_clocks(document):
+    """Clocks that lie 1000 s apart are found within their bounds, nearly where the machine is not busy."""
     offsets = []
-    for number, rank in enumerate(document['ranks']):
+    for place, rank in enumerate(document['ranks']):
+        assert rank['machineName'] == f'node{place + 1}'
         for when in ('', 'After'):
-            off = abs(rank[f'clockOffset{when}Nsec'] - number * 1000 * 10**9)
+            off = abs(rank[f'clockOffset{when}Nsec'] - place * 1000 * 10**9)
             assert off <= rank[f'clockU95{when}Nsec'] <= rank[f'clockError{when}Nsec'], rank
-            assert off == 0 or number, rank
+            assert off == 0 or place, rank
             offsets.append(off)
-    assert min(offsets[2:]) < 50000  # at least one of them where the machine was not busy
+    assert min(offsets[2:]) < 50000
     window = document['aggregatedResults']['commonWindow']
     assert window['clockClosure']['pairs'] == 3 and window['clockClosure']['outsideBounds'] == 0, window
     assert window['beginSkewUsec'] > 0 and window['endSkewUsec'] > 0, window
+
+
+@pytest.mark.parametrize('node, transports, patterns', [
+    ({}, [{'connectionType': 'TCP'}, {'connectionType': 'UDP', 'rate': '10M'}], PAIRS),
+    ({'deviceName': 'tcp'}, [{'rdmaDriver': 'OFI', 'verb': 'send'}], ['RING', 'MANY_TO_ONE']),
+])
+def test_patterns_at_once(hosts, node, transports, patterns):
+    """Each pattern over each transport in one run, from a host that takes no part: every pair has its own traffic."""
+    tests = [{'testName': f'{pattern} {place}', 'trafficPattern': pattern, **transport}
+             for place, transport in enumerate(transports) for pattern in patterns]
+    scenario = {'duration': 0.5, 'warmupTime': 0, 'testNodes': [{'hostName': 'node[1-4]', **node}], 'tests': tests}
+    result = hosts.run('node0', '-f', json.dumps(scenario), '--ssh', hosts.ssh, '--connect_timeout', '30',
+                       '--print_json_results', timeout=300)
+    assert result.rc in (0, 1), result  # 1: a busy machine, where no message came through a window
+    document = check(result.stdout)
+    for test in tests:
+        of_test = [c for c in document['connections'] if c['testName'] == test['testName']]
+        pairs = [(number(c['requestor']), number(c['responder'])) for c in of_test]
+        assert len(pairs) == len(set(pairs)) and set(pairs) == PAIRS[test['trafficPattern']], pairs
+        check_counts(of_test, lossless=test.get('connectionType') != 'UDP')
+    check_clocks(document)
 
 
 def test_skew_is_off_by_less_than_it_says(hosts, tmp_path):

@@ -1,4 +1,4 @@
-"""A scenario inside an allocation of a real Slurm, whose daemons run on the hosts: its own way to start ranks is used."""
+"""A scenario inside allocations of a real Slurm, whose daemons run on the hosts: Slurm starts the ranks."""
 import json
 import os
 import shutil
@@ -86,7 +86,7 @@ def check_document(path, names):
 
 
 def test_allocations(slurm, hosts):
-    """No ssh takes part: --ssh is a command that fails. salloc runs it beside the nodes, sbatch on the first of them."""
+    """No ssh takes part: --ssh is a command that fails. salloc runs it beside the nodes, sbatch on the first."""
     words = [hosts.fabperf, '-f', scenario(slurm.top, 'node[1-3]'), '--ssh', 'false']
     result = slurm.do('node0', 'salloc', '-N3', *words, '-j', slurm.top / 'salloc.json')
     assert result.rc == 0, result
