@@ -76,7 +76,8 @@ static void collect_end(const struct many *many, const struct member *member, st
 	end.active = member->active;
 	end.mem = group->spec.mem;
 	end.delivery = first->caps.delivery;
-	end.counts_received = first->receives && run_sees_all(&group->spec);
+	end.counts_received = first->receives &&
+			      run_sees_all(&share->plan->test[member->c.test].sweep.spec[0]); /* as it was asked for */
 	end.buffer_bytes =
 		group->workers * flow_buffer_bytes(&group->spec, first->caps.stride_align, NULL) / group->members;
 	end.workers = group->workers;
