@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 {
 	struct request request;
 	struct error err = { 0 };
-	bool planning;
+	bool planning, kneeing;
 
 	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of its write, */
 	signal(SIGXFSZ, SIG_IGN); /* so is a file that may grow no further */
@@ -36,8 +36,9 @@ int main(int argc, char **argv)
 	if (is_word(argc, argv, "rank"))
 		return cmd_rank();
 	planning = is_word(argc, argv, "plan");
+	kneeing = is_word(argc, argv, "knee");
 	request_init(&request);
-	if (cli_parse(argc - 1 - planning, argv + 1 + planning, &request, &err) < 0)
+	if (cli_parse(argc - 1 - (planning || kneeing), argv + 1 + (planning || kneeing), &request, &err) < 0)
 		return cmd_complain(&err);
 	if (request.help) {
 		cli_help(stdout);
@@ -47,5 +48,7 @@ int main(int argc, char **argv)
 		printf("fabperf %s\n", FABPERF_VERSION);
 		return cmd_finish(EXIT_DONE);
 	}
-	return planning ? cmd_plan(&request) : run(&request);
+	if (planning)
+		return cmd_plan(&request);
+	return kneeing ? cmd_knee(&request) : run(&request);
 }

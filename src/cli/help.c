@@ -15,6 +15,7 @@ static const char head[] =
 	"       fabperf [OPTION...]            be a server; -d and -C choose its device and cores, and other\n"
 	"                                      test options are conditions that a client's test must meet\n"
 	"       fabperf plan [OPTION...]       what a test of many hosts (--traffic_pattern, -f) is\n"
+	"       fabperf knee [OPTION...]       with which bursts of many hosts to one loss begins\n"
 	"       fabperf qperf [WORD...]        qperf's words, output and protocol (fabperf qperf --help)\n"
 	"\n"
 	"Examples:\n"

@@ -17,6 +17,7 @@ int cmd_client(struct request *request);
 int cmd_server(struct request *request);
 int cmd_plan(struct request *request); /* of many hosts: what would run */
 int cmd_scenario(struct request *request);
+int cmd_knee(struct request *request); /* of many hosts: with which bursts loss begins */
 int cmd_rank(void); /* 'fabperf rank', as mpirun starts it */
 
 /* qperf's command line, without the program's name. */
@@ -36,5 +37,6 @@ int cmd_complain(const struct error *err);
  * as usual. To be called before any other thread exists. 0 or a negative errno.
  */
 int interrupt_watch(atomic_int *flag, struct error *err);
+atomic_int *interrupt_flag(struct error *err); /* the same with a flag of its own; NULL and a sentence */
 
 #endif

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void signals_of_interest(sigset_t *ret)
@@ -47,4 +48,16 @@ int interrupt_watch(atomic_int *flag, struct error *err)
 	rc = pthread_create(&thread, &attr, watch, (void *)(uintptr_t)flag);
 	pthread_attr_destroy(&attr);
 	return rc ? error_sys(err, -rc, "cannot start the thread that waits for Ctrl-C") : 0;
+}
+
+atomic_int *interrupt_flag(struct error *err)
+{
+	atomic_int *flag = calloc(1, sizeof(*flag));
+
+	if (!flag)
+		error_set(err, -ENOMEM, "no memory to wait for Ctrl-C");
+	else if (interrupt_watch(flag, err) == 0)
+		return flag;
+	free(flag);
+	return NULL;
 }

@@ -1,4 +1,4 @@
-/* A scenario over many hosts: plans it, starts a rank on each host by mpirun, hands them the job and prints what comes of it. */
+/* A scenario over many hosts: plans it, starts a rank on each host by mpirun, hands them the job and hands on what comes of it. */
 #include "cmd/scenario.h"
 #include "base/clock.h"
 #include "base/wait.h"
@@ -40,7 +40,7 @@ struct starter {
 	struct launch *launch;
 	struct channel channel;
 	struct progress_view view;
-	atomic_int interrupted;
+	atomic_int *interrupted;
 	bool told_stop;
 	double total; /* s of traffic */
 	struct live_line live; /* the next one */
@@ -57,7 +57,7 @@ static struct patience patience(const struct starter *s, int64_t ns)
 
 static int start(struct starter *s, struct error *err)
 {
-	const struct patience until = { .clock = &s->clock, .interrupted = &s->interrupted };
+	const struct patience until = { .clock = &s->clock, .interrupted = s->interrupted };
 	const char **host = calloc(s->plan->hosts, sizeof(*host));
 	int rc = host ? 0 : error_set(err, -ENOMEM, "no memory for %u hosts", s->plan->hosts);
 
@@ -86,9 +86,9 @@ static void stop_once(struct starter *s)
 {
 	const struct patience until = patience(s, SAY_NS);
 
-	if (s->interrupted && !s->told_stop)
+	if (*s->interrupted && !s->told_stop)
 		channel_note(&s->channel, NOTE_STOP, 0, &until, NULL);
-	s->told_stop = s->interrupted;
+	s->told_stop = *s->interrupted;
 }
 
 _Static_assert(MANY_STEPS + 1 == OUTCOME_PHASES, "each step is a phase");
@@ -225,7 +225,7 @@ static int listen_to_ranks(struct starter *s, struct error *err)
 	while (rc == 0 && !s->over) {
 		const struct patience until = { .clock = &s->clock,
 						.deadline_ns = clock_now(&s->clock) + 200000000,
-						.interrupted = s->told_stop ? NULL : &s->interrupted };
+						.interrupted = s->told_stop ? NULL : s->interrupted };
 		unsigned type;
 
 		rc = channel_take(&s->channel, &type, &payload, &until, err);
@@ -287,10 +287,8 @@ static int64_t unix_now(void)
 static int carry_out(struct starter *s, struct error *err)
 {
 	const struct request *request = s->request;
-	int rc = interrupt_watch(&s->interrupted, err);
+	int rc = report_file_check(request->json_path, "-j", err);
 
-	if (rc == 0)
-		rc = report_file_check(request->json_path, "-j", err);
 	if (rc == 0)
 		rc = report_file_check(request->burst_log, "--burst_log", err);
 	if (rc == 0)
@@ -298,26 +296,16 @@ static int carry_out(struct starter *s, struct error *err)
 	return rc;
 }
 
-static int report(struct starter *s, int rc, struct error *err)
+/* What the outcome is, so that it can be told: also of a run that failed. */
+static int judge(struct starter *s, int rc, struct error *err)
 {
 	struct outcome *outcome = &s->outcome;
-	struct error trouble = { 0 };
-	int status;
 
 	if (rc < 0) {
-		outcome->status = s->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
+		outcome->status = *s->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
 		outcome->error = *err;
 	}
-	if (outcome->measured && outcome_judge(outcome, err) < 0)
-		rc = err->code;
-	if (outcome->measured && !s->request->print_json)
-		report_many(stdout, outcome);
-	if (outcome->status == RUN_FAILED || rc < 0)
-		cmd_complain(&outcome->error);
-	status = cmd_finish(cmd_status(outcome->status));
-	if (scenario_write(s->request, outcome, &trouble) < 0)
-		status = cmd_complain(&trouble);
-	return status;
+	return outcome->measured && outcome_judge(outcome, err) < 0 ? err->code : rc;
 }
 
 /* Whether all hosts are this one; elsewhere a device may be that is not here. */
@@ -363,17 +351,18 @@ static int make_plan(struct starter *s, struct request *request, struct error *e
 	return scenario_check_limits(s->plan, request, err);
 }
 
-static int run_plan(struct starter *s, struct error *err)
+static int run_plan(struct starter *s, scenario_tell_fn *tell, void *context, struct error *err)
 {
 	int rc = outcome_init(&s->outcome, s->request, s->plan, err);
 
 	s->outcome.started_unix_ns = unix_now();
 	if (rc == 0)
 		rc = carry_out(s, err);
-	return report(s, rc, err);
+	rc = judge(s, rc, err);
+	return tell(context, &s->outcome, rc);
 }
 
-int cmd_scenario(struct request *request)
+int scenario_run(struct request *request, atomic_int *interrupted, scenario_tell_fn *tell, void *context)
 {
 	struct starter *s = calloc(1, sizeof(*s));
 	struct error err = { 0 };
@@ -382,12 +371,13 @@ int cmd_scenario(struct request *request)
 	if (!s)
 		return EXIT_FAILED;
 	s->request = request;
+	s->interrupted = interrupted;
 	clock_init(&s->clock, false);
 	progress_init(&s->view, stderr, !request->non_interactive);
 	memcpy(s->job.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	memcpy(s->job.cuda_lib_path, request->cuda_lib_path, sizeof(s->job.cuda_lib_path));
 	memcpy(s->job.sysfs, request->sysfs, sizeof(s->job.sysfs));
-	rc = make_plan(s, request, &err) < 0 ? cmd_complain(&err) : run_plan(s, &err);
+	rc = make_plan(s, request, &err) < 0 ? cmd_complain(&err) : run_plan(s, tell, context, &err);
 	outcome_release(&s->outcome);
 	plan_free(s->plan);
 	job_release(&s->job);

@@ -1,4 +1,5 @@
-/* Writes what a scenario came to into the files that were asked for: the result document, each burst. */
+/* The scenario command: one run, its page, and the files that were asked for: the result document, each burst. */
+#include "cmd/cmd.h"
 #include "cmd/scenario.h"
 #include "plan/outcome.h"
 #include "report/burst_log.h"
@@ -33,4 +34,28 @@ int scenario_write(const struct request *request, struct outcome *outcome, struc
 	if (rc < 0 || !request->burst_log[0] || !outcome->measured)
 		return rc;
 	return report_file(request->burst_log, burst_log_outcome, outcome, err);
+}
+
+static int report(void *context, struct outcome *outcome, int rc)
+{
+	const struct request *request = context;
+	struct error trouble = { 0 };
+	int status;
+
+	if (outcome->measured && !request->print_json)
+		report_many(stdout, outcome);
+	if (outcome->status == RUN_FAILED || rc < 0)
+		cmd_complain(&outcome->error);
+	status = cmd_finish(cmd_status(outcome->status));
+	if (scenario_write(request, outcome, &trouble) < 0)
+		status = cmd_complain(&trouble);
+	return status;
+}
+
+int cmd_scenario(struct request *request)
+{
+	struct error err = { 0 };
+	atomic_int *interrupted = interrupt_flag(&err);
+
+	return interrupted ? scenario_run(request, interrupted, report, request) : cmd_complain(&err);
 }

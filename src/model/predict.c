@@ -15,7 +15,7 @@ uint32_t predict_ports(const struct predict_case *of)
 /* In free phases a connection may have its port to itself; else a port's connections share it. */
 struct burst predict_burst(const struct predict_case *of)
 {
-	const double rate = of->free_phases ? of->link : of->link / of->sent;
+	const double rate = of->free_phases ? of->sender : of->sender / of->sent;
 
 	return (struct burst){
 		.senders = of->senders,
@@ -89,14 +89,14 @@ int predict(const struct predict_case *of, struct prediction *ret, struct error 
 		.of = *of,
 		.burst = burst,
 		.length = burst_length(&burst),
-		.node_length = of->sent * burst.bytes / of->link,
+		.node_length = of->sent * burst.bytes / of->sender,
 		.fill_rate = fmax(burst_net(&burst), 0),
 		.fill = burst_fill(&burst),
 		.peak = burst_peak(&burst),
 		.drop = burst_drop(&burst),
 		.knee = knee(of, &burst),
 		.overlap = of->free_phases ? NAN : burst_overlap(&burst, burst.senders),
-		.sender_average = fmin(of->sent * burst_sender_average(&burst), of->link),
+		.sender_average = fmin(of->sent * burst_sender_average(&burst), of->sender),
 		.usual = NAN,
 		.exact = !of->free_phases && burst_is_exact(&burst),
 		.overload = burst_overloads(&burst),

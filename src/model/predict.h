@@ -9,7 +9,8 @@ struct predict_case {
 	uint32_t senders; /* into the port */
 	uint32_t ports; /* that receive as much at the same time */
 	uint32_t sent; /* connections of a sender's port, which share its rate */
-	double link; /* payload of a port */
+	double link; /* payload of a receiver's port */
+	double sender; /* and of a sender's */
 	double message;
 	double messages; /* of a connection's burst; with `time`, what it has time for */
 	double time; /* training: s of a burst; 0 = by messages */

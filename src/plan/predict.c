@@ -57,12 +57,14 @@ static struct predict_case case_of(const struct spec *spec, const struct pressur
 	const double line = (double)spec->link_rate / 8;
 	const bool known = spec->mtu != SPEC_AUTO;
 	const uint32_t packet = known ? (uint32_t)spec->mtu : PACKET;
+	const double payload = known ? link_payload(1, mean_packet(spec, packet)) : 1; /* share of a rate */
 
 	return (struct predict_case){
 		.senders = pressure->senders,
 		.ports = pressure->ports,
 		.sent = pressure->sent,
-		.link = known ? link_payload(line, mean_packet(spec, packet)) : line,
+		.link = line * payload,
+		.sender = (spec->sender_rate ? (double)spec->sender_rate / 8 : line) * payload,
 		.line = line,
 		.message = (double)spec->size,
 		.messages = (double)spec->burst_size * (double)(spec->qps * spec->workers),

@@ -282,14 +282,13 @@ static json_t *ranks(const struct outcome *outcome)
 	return array;
 }
 
-char *report_many_json(const struct outcome *outcome, struct result *scratch)
+json_t *report_many_tree(const struct outcome *outcome, struct result *scratch)
 {
 	const bool listed = outcome->request.results_detail != DETAIL_SUMMARY;
 	struct lists lists = { .connections = listed ? json_array() : json_null(),
 			       .pairs = listed ? json_array() : json_null() };
 	json_t *root = json_object();
 	struct plan_prediction prediction;
-	char *text;
 
 	for (unsigned point = 0; listed && point < plan_points(outcome->plan); point++)
 		list_all(outcome, point, scratch, &lists);
@@ -303,7 +302,14 @@ char *report_many_json(const struct outcome *outcome, struct result *scratch)
 	tree_put(&root, "aggregatedResults", aggregated(outcome, lists.pairs));
 	if (plan_predict(outcome->plan, false, &prediction, NULL) == 0 && prediction.switch_named)
 		tree_put(&root, "prediction", report_predict_json(&prediction));
-	text = root ? tree_print(root) : NULL;
+	return root;
+}
+
+char *report_many_json(const struct outcome *outcome, struct result *scratch)
+{
+	json_t *root = report_many_tree(outcome, scratch);
+	char *text = root ? tree_print(root) : NULL;
+
 	json_decref(root);
 	return text;
 }

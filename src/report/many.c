@@ -18,11 +18,21 @@ static const char *unit_of(const struct plan_test *test)
 	return test->sweep.spec[0].metric == METRIC_LAT ? "usec" : "Gbit/sec";
 }
 
+/* What tells a point from the others. */
+static void vary(const struct spec *spec, char *ret, size_t size)
+{
+	const int len = snprintf(ret, size, ", %llu QP%s, depth %llu", (unsigned long long)spec->qps,
+				 spec->qps == 1 ? "" : "s", (unsigned long long)spec->tx_depth);
+
+	if (spec->burst_size)
+		snprintf(ret + len, size - (size_t)len, ", bursts of %llu", (unsigned long long)spec->burst_size);
+}
+
 static void title(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct plan_test *test = &outcome->plan->test[i];
 	const struct spec *spec = &test->sweep.spec[point];
-	char varied[64] = "", rounds[32] = "", operations[OPERATION_TEXT];
+	char varied[104] = "", rounds[32] = "", operations[OPERATION_TEXT];
 	struct request request = outcome->request;
 
 	request.spec = *spec;
@@ -31,8 +41,7 @@ static void title(const struct page *page, const struct outcome *outcome, unsign
 		snprintf(operations, sizeof(operations), "%s, up to %llu bytes", verb_name(spec->verb),
 			 (unsigned long long)spec->size);
 	if (test->sweep.count > 1)
-		snprintf(varied, sizeof(varied), ", %llu QP%s, depth %llu", (unsigned long long)spec->qps,
-			 spec->qps == 1 ? "" : "s", (unsigned long long)spec->tx_depth);
+		vary(spec, varied, sizeof(varied));
 	if (test->peer_shifting)
 		snprintf(rounds, sizeof(rounds), " in %u rounds", test->rounds);
 	page_line(page, TONE_HEADING, "%s%s%s: %s %s, %s %s%s, %llu connections%s", test->name,

@@ -35,6 +35,8 @@ static json_t *points(const struct plan_test *test)
 		tree_put(&point, "msgSize", tree_count(spec->size));
 		tree_put(&point, "numQps", tree_count(spec->qps));
 		tree_put(&point, "txDepth", tree_count(spec->tx_depth));
+		if (spec->burst_size)
+			tree_put(&point, "burstSize", tree_count(spec->burst_size));
 		tree_append(&array, point);
 	}
 	return array;

@@ -34,6 +34,8 @@ static void heading(const struct page *page, const struct plan_prediction *predi
 	page_condition(page, "Port", "%s Gbit/s of payload (%s)", units_format_figure(of->link / GBIT, rate),
 		       prediction->headers ? "--link_rate without headers of --mtu"
 					   : "--link_rate; headers are not known without --mtu");
+	if (of->sender < of->link || of->sender > of->link)
+		page_condition(page, "Senders' ports", "%s Gbit/s", units_format_figure(of->sender / GBIT, rate));
 	if (of->free_phases)
 		page_condition(page, "Starts", "each connection in a rhythm of its own; at worst all at once");
 	else

@@ -66,6 +66,7 @@ static void put_case(json_t **object, const struct prediction *is)
 	tree_put(object, "ports", json_integer(is->of.ports));
 	tree_put(object, "connectionsPerSender", json_integer(is->of.sent));
 	gbit(object, "payloadRateGbSec", is->of.link);
+	gbit(object, "senderPayloadRateGbSec", is->of.sender);
 	bytes(object, "bufferLimitBytes", is->burst.limit);
 	bytes(object, "burstBytes", is->burst.bytes);
 	bytes(object, "offeredBytes", is->burst.senders * is->burst.bytes);

@@ -48,6 +48,11 @@ static void depth(const struct row *row, char *ret)
 	snprintf(ret, CELL, "%llu", (unsigned long long)row->result->request.spec.tx_depth);
 }
 
+static void burst(const struct row *row, char *ret)
+{
+	snprintf(ret, CELL, "%llu", (unsigned long long)row->result->request.spec.burst_size);
+}
+
 static void gbps(const struct row *row, char *ret)
 {
 	units_format_figure(row->rate.gbps, ret);
@@ -147,6 +152,11 @@ static bool has_depth_list(const struct results *results)
 	return *results->request.depth_list;
 }
 
+static bool has_burst_list(const struct results *results)
+{
+	return *results->request.burst_list;
+}
+
 static bool may_lose(const struct results *results)
 {
 	const struct spec *spec = &results->request.spec;
@@ -156,10 +166,15 @@ static bool may_lose(const struct results *results)
 }
 
 static const struct column bandwidth[] = {
-	{ "row", 4, NULL, number },        { "bytes", 10, has_one_size, size },
-	{ "QPs", 6, has_qps_list, qps },   { "depth", 6, has_depth_list, depth },
-	{ "Gbit/sec", 12, NULL, gbps },    { "Mpps", 12, NULL, mpps },
-	{ "lost, %", 10, may_lose, lost }, { 0 },
+	{ "row", 4, NULL, number },
+	{ "bytes", 10, has_one_size, size },
+	{ "QPs", 6, has_qps_list, qps },
+	{ "depth", 6, has_depth_list, depth },
+	{ "burst", 6, has_burst_list, burst },
+	{ "Gbit/sec", 12, NULL, gbps },
+	{ "Mpps", 12, NULL, mpps },
+	{ "lost, %", 10, may_lose, lost },
+	{ 0 },
 };
 
 static const struct column latency[] = {

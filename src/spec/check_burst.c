@@ -22,6 +22,7 @@ static const struct {
 	{ offsetof(struct request, spec.pause_max_ns), BIT(BURST_TRAINING) },
 	{ offsetof(struct request, spec.burst_count), ALL_PROFILES },
 	{ offsetof(struct request, spec.link_rate), ALL_PROFILES },
+	{ offsetof(struct request, spec.sender_rate), ALL_PROFILES },
 	{ offsetof(struct request, spec.buffer), ALL_PROFILES },
 	{ offsetof(struct request, spec.buffer_limit), ALL_PROFILES },
 	{ offsetof(struct request, spec.alpha), ALL_PROFILES },
@@ -120,6 +121,9 @@ int request_check_burst_values(const struct request *request, struct error *err)
 	if (spec->link_rate && spec->link_rate < MIN_RATE)
 		return error_set(err, -EINVAL, "%s is too slow for a link: at least 1k, or 0",
 				 naming_of(request, ROW(spec.link_rate)).text);
+	if (spec->sender_rate && spec->sender_rate < MIN_RATE)
+		return error_set(err, -EINVAL, "%s is too slow for a link: at least 1k, or 0",
+				 naming_of(request, ROW(spec.sender_rate)).text);
 	if (spec->tx_depth != SPEC_AUTO && spec->tx_depth < spec->burst_size)
 		return error_set(err, -EINVAL, "%s is more than %s: a burst does not wait for its own completions",
 				 naming_of(request, ROW(spec.burst_size)).text,

@@ -44,9 +44,10 @@ static int check_marks(const struct request *request, struct error *err)
 int request_check_switch(const struct request *request, struct error *err)
 {
 	static const size_t fields[] = {
-		offsetof(struct request, spec.buffer),   offsetof(struct request, spec.buffer_limit),
-		offsetof(struct request, spec.ecn_kmin), offsetof(struct request, spec.pfc_xoff),
-		offsetof(struct request, spec.cable),    offsetof(struct request, spec.start_skew_ns),
+		offsetof(struct request, spec.buffer),      offsetof(struct request, spec.buffer_limit),
+		offsetof(struct request, spec.ecn_kmin),    offsetof(struct request, spec.pfc_xoff),
+		offsetof(struct request, spec.cable),       offsetof(struct request, spec.start_skew_ns),
+		offsetof(struct request, spec.sender_rate),
 	};
 	const struct spec *const spec = &request->spec;
 

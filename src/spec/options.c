@@ -146,8 +146,8 @@ const struct option_row option_rows[] = {
 	  .names = burst_names, .def = "none", .unit = "", .metavar = "PROFILE", BW, .group = bursts,
 	  .help = "Bursts: all on and off at random (training), each queue pair at its own pace (storage), all at agreed instants" },
 	{ .key = "burst_size", .json = "burstSize", .type = OPTION_INT, .flags = WIRE, FIELD(spec.burst_size), .min = 0,
-	  .max = 32768, .def = "0", .unit = "messages", .metavar = "N", BW, .group = bursts,
-	  .help = "Messages of a burst per queue pair (storage, sync_burst), always exactly so many" },
+	  .max = 32768, .def = "0", .unit = "messages", .metavar = "N", BW, .group = bursts, .list = offsetof(struct request, burst_list),
+	  .help = "Messages of a burst per queue pair (storage, sync_burst), always exactly so many, or a list" },
 	{ .key = "burst_pause", .alias = "sync_pause_ms", .json = "burstPause", .type = OPTION_TIME, .bare = "ms", .flags = WIRE,
 	  FIELD(spec.burst_pause_ns), .min = 1e3, .max = 20 * S, .def = "2", .unit = "ms", .metavar = "MS", BW, .group = bursts,
 	  .help = "Of sync_burst, behind what a queue pair's burst takes at --link_rate; a bare number: ms; or --sync_pause_ms" },
@@ -169,6 +169,9 @@ const struct option_row option_rows[] = {
 	{ .key = "link_rate", .json = "linkRate", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.link_rate), .min = 0,
 	  .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = bursts,
 	  .help = "Rate of the links, by which the time of a burst is judged; a bare number: Gbit/s; 0: not known" },
+	{ .key = "sender_rate", .json = "senderRate", .type = OPTION_RATE, .bare = "G", .flags = WIRE, FIELD(spec.sender_rate),
+	  .min = 0, .max = 1e15, .def = "0", .unit = "bit/s", .metavar = "RATE", BW, .group = model,
+	  .help = "Of the senders' links, where it isn't --link_rate: then that is the receivers'; 0: as --link_rate; a bare number: Gbit/s" },
 
 	{ .key = "buffer", .json = "buffer", .type = OPTION_SIZE, .flags = WIRE, FIELD(spec.buffer), .min = 0, .max = 1024 * GI,
 	  .def = "0", .unit = "bytes", .metavar = "SIZE", BW, MANY, .group = model,
@@ -314,8 +317,7 @@ const struct option_row option_rows[] = {
 	  ASKER, .group = report, .help = "Write the result as JSON; without PATH ./fabperf_results_TIME.json" },
 	{ .key = "print_json_results", .json = "printJsonOutput", .type = OPTION_FLAG, FIELD(print_json),
 	  .def = "off", .unit = "", .metavar = "", ASKER, .group = report, .help = "Print the result as JSON on stdout" },
-	{ .key = "non_interactive", .type = OPTION_FLAG, FIELD(non_interactive), .def = "off", .unit = "",
-	  .metavar = "", .group = report, .help = "No progress bar; also when stdout is no terminal" },
+	{ .key = "non_interactive", .type = OPTION_FLAG, FIELD(non_interactive), .def = "off", .unit = "", .metavar = "", .group = report, .help = "No progress bar; also when stdout is no terminal" },
 
 	{ .key = "launch_server", .json = "launchServer", .type = OPTION_CHOICE, FIELD(launch_server), .def = "on",
 	  .unit = "", .metavar = "on|off", CLIENT, .group = launch,
@@ -390,10 +392,8 @@ const struct option_row option_rows[] = {
 	{ .key = "summary", .type = OPTION_FLAG, FIELD(summary), .def = "off", .unit = "", .metavar = "", .scope.sides = SIDE_PLAN,
 	  .group = many, .help = "Of 'fabperf plan': the number of connections, not each" },
 
-	{ .key = "help", .letter = 'h', .type = OPTION_FLAG, FIELD(help), .def = "off", .unit = "", .metavar = "",
-	  .group = other, .help = "Print this" },
-	{ .key = "version", .letter = 'V', .type = OPTION_FLAG, FIELD(version), .def = "off", .unit = "",
-	  .metavar = "", .group = other, .help = "Print the version" },
+	{ .key = "help", .letter = 'h', .type = OPTION_FLAG, FIELD(help), .def = "off", .unit = "", .metavar = "", .group = other, .help = "Print this" },
+	{ .key = "version", .letter = 'V', .type = OPTION_FLAG, FIELD(version), .def = "off", .unit = "", .metavar = "", .group = other, .help = "Print the version" },
 };
 /* clang-format on */
 

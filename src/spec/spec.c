@@ -92,7 +92,7 @@ int spec_unpack(struct spec *ret, struct cursor *from, struct error *err)
 	}
 	if (from->failed)
 		return error_set(err, -EPROTO, "the test's description is cut off");
-	if (*request.size_list || *request.qps_list || *request.depth_list)
+	if (*request.size_list || *request.qps_list || *request.depth_list || *request.burst_list)
 		return error_set(err, -EPROTO,
 				 "the test's description has a list: a test has one value of each option");
 	*ret = request.spec;

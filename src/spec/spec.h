@@ -150,6 +150,7 @@ struct spec {
 	int64_t pause_min_ns, pause_max_ns; /* and of the pause behind it, drawn by lot */
 	uint64_t burst_count; /* bursts to measure; 0 = by duration */
 	uint64_t link_rate; /* bit/s of the links; 0 = not known */
+	uint64_t sender_rate; /* bit/s of the senders' links; 0 = as link_rate */
 	uint64_t buffer, buffer_limit; /* of a switch, bytes; 0 = not known */
 	double alpha; /* dynamic threshold of the buffer; 0 = not known */
 	int64_t start_skew_ns; /* of the senders' starts, as expected */
@@ -178,8 +179,8 @@ struct spec {
 /* A command line: the test and everything that concerns this host only. */
 struct request {
 	struct spec spec;
-	char size_list[SPEC_TEXT], qps_list[SPEC_TEXT],
-		depth_list[SPEC_TEXT]; /* as written; empty: one value, in spec */
+	char size_list[SPEC_TEXT], qps_list[SPEC_TEXT], depth_list[SPEC_TEXT],
+		burst_list[SPEC_TEXT]; /* as written; empty: one value, in spec */
 	bool all; /* all powers of two as sizes */
 	uint64_t given[4]; /* bit i: row i of the option table was set by the user */
 	uint64_t inherited[4]; /* bit i: row i was set by the defaults of a file's tests, not by the test */

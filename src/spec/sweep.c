@@ -50,6 +50,7 @@ static struct request without_lists(const struct request *request)
 	memset(ret.size_list, 0, sizeof(ret.size_list));
 	memset(ret.qps_list, 0, sizeof(ret.qps_list));
 	memset(ret.depth_list, 0, sizeof(ret.depth_list));
+	memset(ret.burst_list, 0, sizeof(ret.burst_list));
 	return ret;
 }
 
@@ -117,7 +118,7 @@ static int list_all(struct request *request, const struct request_host *host, st
 	return 0;
 }
 
-/* Tests of one combination of queue pairs and depth, one a size, from number first on. */
+/* Tests of one combination of queue pairs, depth and burst, one a size, from number first on. */
 static int fill(struct sweep *sweep, unsigned first, const struct request *request, const struct axis *sizes,
 		const struct request_host *host, struct error *err)
 {
@@ -135,23 +136,21 @@ static int fill(struct sweep *sweep, unsigned first, const struct request *reque
 }
 
 struct axes {
-	struct axis qps, depth, size;
+	struct axis qps, depth, burst, size;
 };
 
 static int fill_all(struct sweep *sweep, const struct request *request, const struct axes *axes,
 		    const struct request_host *host, struct error *err)
 {
 	struct request one = without_lists(request);
-	unsigned first = 0;
+	const unsigned bursts = axes->burst.count, depths = axes->depth.count;
 	int rc = 0;
 
-	for (unsigned q = 0; rc == 0 && q < axes->qps.count; q++) {
-		for (unsigned t = 0; rc == 0 && t < axes->depth.count; t++) {
-			one.spec.qps = axes->qps.value[q];
-			one.spec.tx_depth = axes->depth.value[t];
-			rc = fill(sweep, first, &one, &axes->size, host, err);
-			first += axes->size.count;
-		}
+	for (unsigned i = 0; rc == 0 && i < axes->qps.count * depths * bursts; i++) {
+		one.spec.qps = axes->qps.value[i / bursts / depths];
+		one.spec.tx_depth = axes->depth.value[i / bursts % depths];
+		one.spec.burst_size = axes->burst.value[i % bursts];
+		rc = fill(sweep, i * axes->size.count, &one, &axes->size, host, err);
 	}
 	return rc;
 }
@@ -159,7 +158,7 @@ static int fill_all(struct sweep *sweep, const struct request *request, const st
 /* What a message is made of does not tell one test from the next on the same memory. */
 static int check_single(const struct request *request, struct error *err)
 {
-	const int rows[] = { ROW(spec.size), ROW(spec.qps), ROW(spec.tx_depth) };
+	const int rows[] = { ROW(spec.size), ROW(spec.qps), ROW(spec.tx_depth), ROW(spec.burst_size) };
 
 	for (size_t i = 0; request->spec.validate && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (*list_of(request, rows[i]))
@@ -178,10 +177,12 @@ static int read_axes(struct axes *ret, const struct request *request, struct err
 	if (rc == 0)
 		rc = axis_of(request, ROW(spec.tx_depth), &ret->depth, err);
 	if (rc == 0)
+		rc = axis_of(request, ROW(spec.burst_size), &ret->burst, err);
+	if (rc == 0)
 		rc = axis_of(request, ROW(spec.size), &ret->size, err);
 	if (rc)
 		return rc;
-	product = (uint64_t)ret->qps.count * ret->depth.count * ret->size.count;
+	product = (uint64_t)ret->qps.count * ret->depth.count * ret->burst.count * ret->size.count;
 	if (product > SWEEP_MAX)
 		return error_set(err, -E2BIG, "the lists make %llu tests: at most %d", (unsigned long long)product,
 				 SWEEP_MAX);
@@ -197,7 +198,7 @@ int sweep_resolve(struct sweep *ret, struct request *request, const struct reque
 	if (rc == 0)
 		rc = read_axes(axes, request, err);
 	if (rc == 0)
-		rc = sweep_alloc(ret, axes->qps.count * axes->depth.count * axes->size.count, err);
+		rc = sweep_alloc(ret, axes->qps.count * axes->depth.count * axes->burst.count * axes->size.count, err);
 	if (rc == 0)
 		rc = fill_all(ret, request, axes, host, err);
 	if (rc == 0)

@@ -8,7 +8,7 @@
 #define SWEEP_MAX 1024 /* most values of a list, most tests of a sweep */
 
 /*
- * The tests of a run in the order in which they run: queue pairs vary slowest, depths next, sizes fastest, so that a
+ * The tests of a run in the order in which they run: queue pairs vary slowest, depths and bursts next, sizes fastest, so that a
  * set-up serves all sizes. A single test is a sweep of one.
  */
 struct sweep {

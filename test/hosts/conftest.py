@@ -79,9 +79,13 @@ class Hosts:
         return found
 
     def narrow(self, name, rate, size):
-        """Gives the wire towards a host a rate ('200mbit') and a tail-drop buffer of size bytes."""
+        """Gives datagrams on the wire towards a host a rate ('200mbit') and a tail-drop buffer of size bytes."""
         subprocess.run([sys.executable, TOOL, 'narrow', self.top, name, rate, str(size)], check=True)
 
+    def dropped(self, name):
+        """Datagrams that this buffer had no room for."""
+        words = [sys.executable, TOOL, 'dropped', self.top, name]
+        return int(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
     def link(self, name, state):
         """Cuts the wire of a host ('down'), or joins it again ('up')."""

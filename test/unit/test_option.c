@@ -15,10 +15,9 @@
 #define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
 #define ROUNDS      2000
 /* A value of each option that is not its default, how it is written back, and one that is refused (NULL: none is). */
-struct sample {
+static const struct sample {
 	const char *key, *value, *back, *refused;
-};
-static const struct sample samples[] = {
+} samples[] = {
 	{ "host", "node2", "node2", "a\tb" },
 	{ "device", "mlx5_0", "mlx5_0", "0123456789012345678901234567890123456789012345678901234567890123" },
 	{ "rdma_driver", "SOCK", "sock", "doca" },
@@ -64,6 +63,7 @@ static const struct sample samples[] = {
 	{ "pause_max", "500", "500ms", "20001" },
 	{ "burst_count", "1000", "1000", "1k" },
 	{ "link_rate", "400", "400G", "fast" },
+	{ "sender_rate", "100", "100G", "1GB" },
 	{ "burst_log", "bursts.csv", "bursts.csv", "a\tb" },
 	{ "null_delay", "50us", "50us", "-5us" },
 	{ "null_delay_every", "20", "20", "0" },

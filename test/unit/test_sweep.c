@@ -158,6 +158,29 @@ static void the_product_of_the_lists(void **state)
 	sweep_release(&sweep);
 }
 
+/* Bursts vary faster than queue pairs, and each has a set-up of its own: as deep queues as it needs. */
+static void bursts_of_several_sizes(void **state)
+{
+	struct request request;
+	struct error err = { 0 };
+	struct sweep sweep;
+
+	(void)state;
+	CLIENT(&request, "connection", "UDP", "burst_profile", "sync_burst", "burst_size", "8,500", "qps", "1,2");
+	if (sweep_resolve(&sweep, &request, &no_rdma, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(sweep.count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(sweep.spec[i].qps, i / 2 + 1);
+		assert_int_equal(sweep.spec[i].burst_size, i % 2 ? 500 : 8);
+		assert_int_equal(sweep.spec[i].tx_depth, i % 2 ? 500 : 128);
+		assert_true(sweep.fresh[i]);
+	}
+	request = sweep_request(&sweep, &request, 1);
+	assert_string_equal(request.burst_list, "");
+	sweep_release(&sweep);
+}
+
 /* What follows from a size follows for each test alone: as if it were the only one. */
 static void each_test_is_what_it_would_be_alone(void **state)
 {
@@ -360,6 +383,7 @@ int main(void)
 		cmocka_unit_test(lists_are_refused_with_the_place),
 		cmocka_unit_test(a_list_is_one_text_of_bounded_length),
 		cmocka_unit_test(the_product_of_the_lists),
+		cmocka_unit_test(bursts_of_several_sizes),
 		cmocka_unit_test(each_test_is_what_it_would_be_alone),
 		cmocka_unit_test(all_sizes),
 		cmocka_unit_test(sweeps_are_refused_by_the_value_that_cannot_be),

@@ -1,0 +1,190 @@
+/* The knee command: incasts of bursts of many sizes, round by round closer to the size with which loss begins. */
+#include "model/knee.h"
+#include "cmd/cmd.h"
+#include "cmd/scenario.h"
+#include "plan/knee.h"
+#include "report/knee.h"
+#include "report/report.h"
+#include "spec/legal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SIZES "8:2048:*2"
+#define LONGEST     1.0 /* s of a pause that the program chooses */
+
+struct search {
+	const struct request *request;
+	struct knee knee;
+	unsigned round;
+	char sizes[SPEC_TEXT]; /* of the next round; empty: that was the last */
+	double pause; /* s: the buffer drains in it; 0: not known yet */
+};
+
+static int set(struct request *request, int row, const char *value, struct error *err)
+{
+	return option_set(request, row, option_rows[row].key, value, err);
+}
+
+/* What is not given: a first look at all sizes, and bursts that a buffer has time to drain between. */
+static int complete(struct request *request, struct error *err)
+{
+	const struct {
+		int row;
+		const char *value;
+	} defaults[] = {
+		{ ROW(spec.burst_profile), "sync_burst" },
+		{ ROW(spec.burst_size), FIRST_SIZES },
+		{ ROW(spec.burst_pause_ns), "20" },
+		{ ROW(spec.burst_count), "10" },
+		{ ROW(spec.warmup_ns), "0" },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		if (!option_given(request, defaults[i].row))
+			rc = set(request, defaults[i].row, defaults[i].value, err);
+	if (rc == 0 && request->spec.transport == TRANSPORT_UDP && !option_given(request, ROW(spec.gso)))
+		rc = set(request, ROW(spec.gso), "off", err); /* the kernel would drop many messages as one */
+	return rc;
+}
+
+/* One test, of which only the size of bursts varies. */
+static int check_single(const struct request *request, struct error *err)
+{
+	if (*request->burst_log || *request->input_file)
+		return error_set(err, -EINVAL, "%s does not go with knee, which makes several runs of one test",
+				 name_of(request, *request->input_file ? ROW(input_file) : ROW(burst_log)).text);
+	if (*request->size_list || *request->qps_list || *request->depth_list)
+		return error_set(err, -EINVAL, "knee takes one value of %s: the size of bursts is what varies",
+				 name_of(request, *request->size_list  ? ROW(spec.size)
+						  : *request->qps_list ? ROW(spec.qps)
+								       : ROW(spec.tx_depth))
+					 .text);
+	return 0;
+}
+
+static int check(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+	const uint32_t transport = spec->transport;
+
+	if (request_pattern(request) != PATTERN_MANY_TO_ONE)
+		return error_set(err, -EINVAL, "knee needs --traffic_pattern incast with -n: many that send to one");
+	if (spec->burst_profile != BURST_NONE && spec->burst_profile != BURST_SYNC)
+		return error_set(err, -EINVAL, "%s has no knee: --burst_profile sync_burst has",
+				 naming_of(request, ROW(spec.burst_profile)).text);
+	if (transport != TRANSPORT_UC && transport != TRANSPORT_UD && transport != TRANSPORT_UDP)
+		return error_set(err, -EINVAL, "knee needs a transport that loses messages: -c UC, UD or UDP");
+	if (!spec->link_rate)
+		return error_set(err, -EINVAL, "knee needs --link_rate: how fast the receiver's port drains a buffer");
+	return check_single(request, err);
+}
+
+/* The next round's sizes as a list. */
+static void choose(struct search *search)
+{
+	uint64_t size[KNEE_SIZES];
+	const unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(&search->knee, size) : 0;
+	size_t len = 0;
+
+	search->sizes[0] = '\0';
+	for (unsigned i = 0; i < count; i++)
+		len += (size_t)snprintf(search->sizes + len, sizeof(search->sizes) - len, "%s%" PRIu64, i ? "," : "",
+					size[i]);
+	search->pause = search->knee.estimates ? 1.5 * search->knee.limit.median / search->knee.drain : 0;
+}
+
+static int report(struct search *search, struct outcome *outcome)
+{
+	const struct request *const request = search->request;
+	char path[SPEC_TEXT + 64];
+	struct error err = { 0 };
+	int rc = 0;
+
+	if (!request->print_json)
+		report_knee(stdout, &search->knee, outcome->plan);
+	else
+		rc = report_json_write(report_knee_json(&search->knee, outcome), "-", &err);
+	if (rc == 0 && request->json) {
+		snprintf(path, sizeof(path), "%s", request->json_path);
+		if (!path[0])
+			report_json_default_path(outcome->started_unix_ns, path, sizeof(path));
+		rc = report_json_write(report_knee_json(&search->knee, outcome), path, &err);
+	}
+	return rc < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
+}
+
+/* Whether nothing went wrong but that a sender was away for all bursts of a size, which is then left out. */
+static bool is_usable(const struct outcome *outcome, int rc)
+{
+	if (outcome->status == RUN_OK)
+		return rc == 0;
+	for (uint32_t i = 0; i < outcome->failures; i++)
+		if (outcome->failure[i].error.code != -ENODATA)
+			return false;
+	return rc == 0 && outcome->failures && outcome->status == RUN_FAILED &&
+	       outcome->done == plan_stages(outcome->plan);
+}
+
+/* A round is over. */
+static int take(void *context, struct outcome *outcome, int rc)
+{
+	struct search *const search = context;
+	struct error err = { 0 };
+
+	if (!is_usable(outcome, rc)) {
+		if (outcome->status == RUN_FAILED || rc < 0)
+			cmd_complain(&outcome->error);
+		return cmd_status(outcome->status == RUN_OK ? RUN_FAILED : outcome->status);
+	}
+	rc = plan_knee(&search->knee, outcome, &err);
+	if (rc == 0)
+		rc = knee_end(&search->knee, &err);
+	if (rc < 0)
+		return cmd_complain(&err);
+	choose(search);
+	return search->sizes[0] ? EXIT_DONE : report(search, outcome);
+}
+
+static int run_round(struct search *search, const struct request *request, atomic_int *interrupted)
+{
+	struct request one = *request;
+	struct error err = { 0 };
+	char pause[32];
+	int rc = 0;
+
+	if (search->round)
+		rc = set(&one, ROW(spec.burst_size), search->sizes, &err);
+	if (rc == 0 && search->pause > 0 && !option_given(search->request, ROW(spec.burst_pause_ns))) {
+		snprintf(pause, sizeof(pause), "%.3fms", 1e3 * fmin(search->pause, LONGEST) + 1);
+		rc = set(&one, ROW(spec.burst_pause_ns), pause, &err);
+	}
+	return rc < 0 ? cmd_complain(&err) : scenario_run(&one, interrupted, take, search);
+}
+
+int cmd_knee(struct request *request)
+{
+	const struct request asked = *request;
+	struct search search = { .request = &asked };
+	atomic_int *interrupted = NULL;
+	struct error err = { 0 };
+	int rc = check(request, &err);
+
+	if (rc == 0)
+		rc = complete(request, &err);
+	if (rc == 0)
+		interrupted = interrupt_flag(&err);
+	if (!interrupted)
+		return cmd_complain(&err);
+	do {
+		rc = run_round(&search, request, interrupted);
+		search.round++;
+	} while (rc == EXIT_DONE && search.sizes[0]);
+	knee_release(&search.knee);
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* Where loss begins, for people and as JSON. */
+#ifndef REPORT_KNEE_H
+#define REPORT_KNEE_H
+
+#include "model/knee.h"
+#include "plan/outcome.h"
+
+#include <stdio.h>
+
+void report_knee(FILE *to, const struct knee *knee, const struct plan *plan);
+/* The result document of the latest round of bursts (docs/result.schema.json) with the knee in it. NULL without memory. */
+char *report_knee_json(const struct knee *knee, struct outcome *outcome);
+
+#endif

@@ -1,0 +1,27 @@
+"""The knee command, as far as one host can tell, and the lists of bursts that it is made of."""
+import pytest
+
+
+@pytest.mark.parametrize('words, sentence', [
+    ((), 'knee needs --traffic_pattern incast with -n'),
+    (('--traffic_pattern', 'ring', '-n', 'a,b'), 'knee needs --traffic_pattern incast with -n'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'RC'), 'a transport that loses messages: -c UC, UD or UDP'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP'), 'knee needs --link_rate'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-s', '8,64'), 'one value of -s'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--burst_profile', 'training'),
+     '--burst_profile training has no knee'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--burst_log', 'x'),
+     '--burst_log does not go with knee'),
+])
+def test_what_has_no_knee_is_refused(run, words, sentence):
+    result = run('knee', *words)
+    assert result.rc == 1 and sentence in result.stderr and not result.stdout, result
+
+
+def test_sizes_of_bursts_in_turn(measure):
+    """A list of bursts: a row each, and each burst has its messages."""
+    rows = measure('-c', 'UDP', '--burst_profile', 'sync_burst', '--burst_size', '3,200', '--burst_pause', '2',
+                   '--burst_count', '20', '-w', '0')['connections']
+    assert [row['bursts']['burstSize'] for row in rows] == [3, 200]
+    for row, size in zip(rows, (3, 200)):
+        assert row['loss']['sent'] == row['bursts']['messages'] == size * row['bursts']['bursts']
