@@ -23,7 +23,7 @@ def commands(text):
 def documented():
     files = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
     every = {command for file in files for command in commands(file.read_text())}
-    names = ('fabperf', 'plan', 'qperf', '--json', '…')  # spoken of, not to be typed
+    names = ('fabperf', 'plan', 'knee', 'qperf', '--json', '…')  # spoken of, not to be typed
     return sorted(command for command in every if command.split()[-1] not in names)
 
 
@@ -63,7 +63,8 @@ def test_a_command_of_the_docs_is_understood(run, environment, stranger, tmp_pat
     words = [str(tmp_path / word) if word == 'out.json' else word for word in words]
     many = '--traffic_pattern' in words or '-f' in words
     if many:  # what a run would do
-        words = ['plan', *(word for word in words if word not in ('plan', '-j'))]
+        bursts = ['--burst_profile', 'sync_burst', '--burst_size', '8:2048:*2'] if words[0] == 'knee' else []
+        words = ['plan', *(word for word in words if word not in ('plan', 'knee', '-j')), *bursts]
     elif '--help' not in words:
         place = 2 if words[0] == 'qperf' else len(words)
         words[place:place] = ['-lp' if words[0] == 'qperf' else '--port', str(stranger)]
