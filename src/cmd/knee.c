@@ -68,6 +68,35 @@ static int check_single(const struct request *request, struct error *err)
 	return 0;
 }
 
+/* What would change what is counted, or judge an average that means nothing here. */
+static int check_unwanted(const struct request *request, struct error *err)
+{
+	const struct {
+		int row;
+		const char *why;
+	} rows[] = {
+		{ ROW(dual_unidir), "one port receives, and all others send to it" },
+		{ ROW(spec.warmup_ns), "each of its bursts counts" },
+		{ ROW(spec.warmup_iterations), "each of its bursts counts" },
+		{ ROW(spec.duration_ns), "it sends --burst_count bursts of each size" },
+		{ ROW(spec.iterations), "it sends --burst_count bursts of each size" },
+		{ ROW(spec.bw_threshold), "it judges no rate" },
+		{ ROW(spec.lat_threshold), "it judges no latency" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (option_given(request, rows[i].row))
+			return error_set(err, -EINVAL, "%s does not go with knee: %s",
+					 name_of(request, rows[i].row).text, rows[i].why);
+	return 0;
+}
+
+/* Before the driver is chosen. */
+static bool is_roce(const struct spec *spec)
+{
+	return spec->transport != TRANSPORT_UDP && spec->driver != DRIVER_OFI && spec->driver != DRIVER_NULL;
+}
+
 static int check(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -82,14 +111,17 @@ static int check(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "knee needs a transport that loses messages: -c UC, UD or UDP");
 	if (!spec->link_rate)
 		return error_set(err, -EINVAL, "knee needs --link_rate: how fast the receiver's port drains a buffer");
-	return check_single(request, err);
+	if (is_roce(spec) && spec->mtu == SPEC_AUTO)
+		return error_set(err, -EINVAL, "knee over verbs needs --mtu: a message's headers are counted by it");
+	return check_single(request, err) ? err->code : check_unwanted(request, err);
 }
 
 /* The next round's sizes as a list. */
 static void choose(struct search *search)
 {
 	uint64_t size[KNEE_SIZES];
-	const unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(&search->knee, size) : 0;
+	const uint64_t depth = search->request->spec.tx_depth, most = depth == SPEC_AUTO ? UINT64_MAX : depth;
+	const unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(&search->knee, most, size) : 0;
 	size_t len = 0;
 
 	search->sizes[0] = '\0';
@@ -99,16 +131,15 @@ static void choose(struct search *search)
 	search->pause = search->knee.estimates ? 1.5 * search->knee.limit.median / search->knee.drain : 0;
 }
 
-static int report(struct search *search, struct outcome *outcome)
+/* Of what was found, be it all or what there was until a round failed. */
+static int write_documents(const struct search *search, struct outcome *outcome)
 {
 	const struct request *const request = search->request;
 	char path[SPEC_TEXT + 64];
 	struct error err = { 0 };
 	int rc = 0;
 
-	if (!request->print_json)
-		report_knee(stdout, &search->knee, outcome->plan);
-	else
+	if (request->print_json)
 		rc = report_json_write(report_knee_json(&search->knee, outcome), "-", &err);
 	if (rc == 0 && request->json) {
 		snprintf(path, sizeof(path), "%s", request->json_path);
@@ -116,7 +147,17 @@ static int report(struct search *search, struct outcome *outcome)
 			report_json_default_path(outcome->started_unix_ns, path, sizeof(path));
 		rc = report_json_write(report_knee_json(&search->knee, outcome), path, &err);
 	}
-	return rc < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
+	return rc < 0 ? cmd_complain(&err) : EXIT_DONE;
+}
+
+static int report(const struct search *search, struct outcome *outcome)
+{
+	int rc;
+
+	if (!search->request->print_json)
+		report_knee(stdout, &search->knee, outcome->plan);
+	rc = write_documents(search, outcome);
+	return rc ? rc : cmd_finish(EXIT_DONE);
 }
 
 /* Whether nothing went wrong but that a sender was away for all bursts of a size, which is then left out. */
@@ -140,6 +181,7 @@ static int take(void *context, struct outcome *outcome, int rc)
 	if (!is_usable(outcome, rc)) {
 		if (outcome->status == RUN_FAILED || rc < 0)
 			cmd_complain(&outcome->error);
+		write_documents(search, outcome);
 		return cmd_status(outcome->status == RUN_OK ? RUN_FAILED : outcome->status);
 	}
 	rc = plan_knee(&search->knee, outcome, &err);

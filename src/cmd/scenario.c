@@ -305,7 +305,11 @@ static int judge(struct starter *s, int rc, struct error *err)
 		outcome->status = *s->interrupted ? RUN_INTERRUPTED : RUN_FAILED;
 		outcome->error = *err;
 	}
-	return outcome->measured && outcome_judge(outcome, err) < 0 ? err->code : rc;
+	if (!outcome->measured || outcome_judge(outcome, err) == 0)
+		return rc;
+	outcome->status = RUN_FAILED;
+	outcome->error = *err;
+	return err->code;
 }
 
 /* Whether all hosts are this one; elsewhere a device may be that is not here. */

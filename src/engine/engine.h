@@ -33,6 +33,9 @@ struct phase {
 	bool measure; /* false: warm-up by iterations, nothing is kept */
 };
 
+/* The other instants of a phase whose start, quota and measure are known. */
+void phase_set_instants(struct phase *phase, const struct spec *spec);
+
 /* What the main thread tells the workers; only ever grows. */
 enum flow_command {
 	FLOW_RUN,

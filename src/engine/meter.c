@@ -14,6 +14,17 @@
 #define INTERVALS_WANTED 100
 #define LATE_PART        100 /* CPU time of up to a hundredth more than the window counts as the window's */
 
+void phase_set_instants(struct phase *phase, const struct spec *spec)
+{
+	const bool warmed_up = spec_quota(spec) || spec->warmup_iterations; /* in a phase of its own */
+
+	phase->begin_ns = phase->start_ns + spec->warmup_ns * (phase->measure && !warmed_up && !phase->quota);
+	phase->end_ns = phase->begin_ns + (phase->measure ? spec->duration_ns : spec->warmup_ns);
+	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
+	if (phase->quota)
+		phase->end_ns = phase->stop_ns = INT64_MAX;
+}
+
 /* Messages that make the figure: what completed or arrived; of a ping-pong only the answers (at the passive side: the questions). */
 static uint64_t counted(const struct flow *flow)
 {

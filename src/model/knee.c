@@ -46,7 +46,7 @@ static int by_size(const void *a, const void *b)
 
 static double link_of(const struct knee *knee)
 {
-	return knee->sender > 0 ? knee->sender : knee->drain;
+	return knee->sender > 0 ? knee->sender : knee->drain / knee->workers;
 }
 
 /* Its bursts in frames; slow: none is shorter than its link allows. */
@@ -202,9 +202,9 @@ int knee_end(struct knee *knee, struct error *err)
 	return predict_points(knee, err);
 }
 
-static void insert(uint64_t list[KNEE_SIZES], unsigned *count, double size)
+static void insert(uint64_t list[KNEE_SIZES], unsigned *count, double size, uint64_t most)
 {
-	const uint64_t value = size < 1 ? 1 : size > MOST ? MOST : (uint64_t)llround(size);
+	const uint64_t value = size < 1 ? 1 : size > (double)most ? most : (uint64_t)llround(size);
 	unsigned at = 0;
 
 	while (at < *count && list[at] < value)
@@ -223,7 +223,7 @@ static bool is_close(const struct knee *knee)
 	       knee->clean && (double)(knee->lossy - knee->clean) < fmax(CLOSE * (double)knee->lossy, 1.5);
 }
 
-unsigned knee_next(const struct knee *knee, uint64_t ret[KNEE_SIZES])
+unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZES])
 {
 	static const double near[] = { 0.96, 0.98, 1, 1.02, 1.04, 1.1, 1.25, 1.5 };
 	const double low = (double)knee->clean, high = (double)knee->lossy;
@@ -232,9 +232,10 @@ unsigned knee_next(const struct knee *knee, uint64_t ret[KNEE_SIZES])
 
 	if (!knee->lossy || is_close(knee))
 		return 0;
+	most = most < MOST ? most : MOST;
 	for (int i = 1; i < parts; i++)
-		insert(ret, &count, low + (high - low) * i / parts);
+		insert(ret, &count, low + (high - low) * i / parts, most);
 	for (unsigned i = 0; isfinite(knee->messages.median) && i < sizeof(near) / sizeof(near[0]); i++)
-		insert(ret, &count, knee->messages.median * near[i]);
+		insert(ret, &count, knee->messages.median * near[i], most);
 	return count;
 }

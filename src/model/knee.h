@@ -23,7 +23,8 @@ struct knee {
 	double frame; /* bytes that a message has in a queue, headers included */
 	double payload; /* bytes of its payload */
 	double drain; /* bytes of frames per second */
-	double sender; /* the same of a sender; 0: not known */
+	double workers; /* of a sender, which share its link */
+	double sender; /* the same of a sender's worker; 0: not known */
 	double connections; /* into the port, each with a queue pair's burst */
 	uint32_t points, cap;
 	struct knee_point *point; /* by size, once it has ended */
@@ -38,8 +39,8 @@ struct knee {
 int knee_add(struct knee *knee, const struct knee_point *point, struct error *err);
 /* What all points come to so far. -ENOMEM. */
 int knee_end(struct knee *knee, struct error *err);
-/* Sizes to look at next, ascending, no two equal; returns how many: 0 where nothing was lost, or all is known well. */
-unsigned knee_next(const struct knee *knee, uint64_t ret[KNEE_SIZES]);
+/* Sizes up to most to look at next, ascending, no two equal; returns how many: 0 where nothing was lost, or all is known well. */
+unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZES]);
 void knee_release(struct knee *knee);
 
 #endif

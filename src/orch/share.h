@@ -81,6 +81,7 @@ struct live_rate {
 
 /* Live lines (share_live.c). Instants are of this rank's clock. */
 struct many_live {
+	uint32_t phase; /* number of it; what comes late from the one before is no part of it */
 	int64_t start_ns, last_ns, next_ns;
 	struct live_rate last;
 	struct live_sum {
@@ -198,5 +199,7 @@ void resync_end(struct many *many);
 
 /* share_collect.c: this rank's part of the results (spec/pairs.h). */
 void share_collect(struct many *many, struct buf *ret);
+void share_count_before(struct many *many); /* of the NICs, right before the traffic */
+void share_count_after(struct many *many);
 
 #endif

@@ -1,4 +1,4 @@
-/* A rank's part of a scenario's results: one result for each of its ends, cut out of its groups' workers. */
+/* A rank's part of a scenario's results: one result for each of its ends, cut out of its groups' workers; counters of its NICs. */
 #include "mem/mem.h"
 #include "orch/share.h"
 #include "spec/part.h"
@@ -131,4 +131,30 @@ void share_collect(struct many *many, struct buf *ret)
 	if (!workers)
 		ret->failed = -ENOMEM;
 	free(workers);
+}
+
+/* --- counters of what the messages passed --- */
+
+void share_count_before(struct many *many)
+{
+	const struct share *share = &many->share;
+
+	many->nics.count = 0;
+	port_counters_release(&many->stage_counters);
+	for (uint32_t i = 0; i < share->flows; i++) {
+		const struct flow *flow = &share->flow[i];
+		struct nic nic;
+
+		if (flow->spec->counters != CHOICE_ON)
+			continue;
+		flow->drv->nic(flow->port, &nic);
+		nics_add(&many->nics, &nic);
+	}
+	counters_before(many->conf->sysfs, &many->nics, &many->stage_counters);
+}
+
+void share_count_after(struct many *many)
+{
+	counters_after(many->conf->sysfs, &many->nics, many->conf->clock, &many->stage_counters);
+	port_counters_join(&many->counters, &many->stage_counters);
 }

@@ -39,7 +39,8 @@ void live_begin(struct many *many, int64_t start_ns)
 {
 	struct many_live *live = &many->live;
 
-	*live = (struct many_live){ .start_ns = start_ns,
+	*live = (struct many_live){ .phase = live->phase + 1,
+				    .start_ns = start_ns,
 				    .last_ns = start_ns,
 				    .next_ns = many->conf->live_ns ? start_ns + many->conf->live_ns : INT64_MAX };
 	count(&many->share, &live->last);
@@ -63,12 +64,14 @@ static void add(struct many *many, uint64_t number, const struct live_rate *rate
 
 void live_told(void *context, struct cursor *from)
 {
+	const uint32_t phase = cursor_u32(from);
 	const uint64_t number = cursor_u64(from);
+	const struct many *many = context;
 	struct live_rate rate;
 
 	rate.messages = (double)cursor_u64(from);
 	rate.bits = (double)cursor_u64(from);
-	if (!from->failed && !from->left)
+	if (!from->failed && !from->left && phase == many->live.phase)
 		add(context, number, &rate);
 }
 
@@ -96,6 +99,7 @@ int live_step(struct many *many, struct error *err)
 		add(many, number, &rate);
 		return 0;
 	}
+	buf_put_u32(&data, live->phase);
 	buf_put_u64(&data, number);
 	buf_put_u64(&data, (uint64_t)rate.messages);
 	buf_put_u64(&data, (uint64_t)rate.bits);

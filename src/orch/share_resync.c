@@ -44,16 +44,20 @@ static const struct clock_offset *latest(const struct clockfit *fit)
 	return &fit->point[(fit->next + CLOCKFIT_POINTS - 1) % CLOCKFIT_POINTS];
 }
 
-/* An instant in the gap behind the slot at which ns lies, another one for each rank: in front of the next burst, where all is quiet. */
+/* The first instant from ns on that is in a gap, at another place for each rank: behind the middle, where all is quiet. */
 static int64_t in_gap(struct many *many, int64_t ns)
 {
 	const int64_t shift = flow_shift(&many->share.control, ns);
 	struct burst_grid *slots = &many->resync.slots;
-	int64_t gap;
 
-	burst_grid_skip(slots, ns - shift);
-	gap = (int64_t)(slots->step >> 64) - slots->length_ns;
-	return burst_due(slots) + shift + slots->length_ns + gap / 2 + gap / 64 * (many->comm->rank % 16);
+	for (burst_grid_skip(slots, ns - shift);; burst_grid_next(slots)) {
+		const int64_t gap = (int64_t)(slots->step >> 64) - slots->length_ns;
+		const int64_t begin = burst_due(slots) + shift + slots->length_ns;
+		const int64_t at = begin + gap / 2 + gap / 64 * (many->comm->rank % 16);
+
+		if (at >= ns)
+			return at;
+	}
 }
 
 void resync_begin(struct many *many, int64_t start_ns)

@@ -18,7 +18,8 @@
 struct watch {
 	struct many *many;
 	int64_t start_ns;
-	struct overdue overdue;
+	struct overdue overdue; /* of this rank's tests */
+	int64_t end_ns; /* of all tests, this rank's or not; INT64_MAX when a count ends one */
 	int64_t told_ns; /* when rank 0 last told how far it is */
 };
 
@@ -59,21 +60,14 @@ int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns,
 	return rc;
 }
 
-/* The instants of one test; the same as between two hosts (traffic.c). */
-static void set_instants(const struct spec *spec, int64_t start_ns, bool measure, struct phase *ret)
+/* A phase of one test. */
+static void set_phase(const struct spec *spec, int64_t start_ns, bool measure, struct phase *ret)
 {
 	struct spec_op op[SPEC_OPS];
-	const uint64_t quota = spec_quota(spec), warmup = spec->warmup_iterations * spec_ops(spec, op);
+	const uint64_t warmup = spec->warmup_iterations * spec_ops(spec, op);
 
-	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = measure ? quota : warmup };
-	if (ret->quota) {
-		ret->begin_ns = start_ns;
-		ret->end_ns = ret->stop_ns = INT64_MAX;
-		return;
-	}
-	ret->begin_ns = start_ns + spec->warmup_ns * (measure && !quota && !warmup);
-	ret->end_ns = ret->begin_ns + (measure ? spec->duration_ns : spec->warmup_ns);
-	ret->stop_ns = ret->end_ns + (measure ? spec->end_margin_ns : 0);
+	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = measure ? spec_quota(spec) : warmup };
+	phase_set_instants(ret, spec);
 }
 
 static void command(struct many *many, enum flow_command command)
@@ -115,10 +109,10 @@ static uint64_t count_all(const struct share *share)
 static void report_progress(struct watch *w)
 {
 	const struct many_conf *conf = w->many->conf;
-	const double total = w->overdue.due_ns == INT64_MAX ? 0 : (double)(w->overdue.due_ns - w->start_ns) / 1e9;
+	const double total = w->end_ns == INT64_MAX ? 0 : (double)(w->end_ns - w->start_ns) / 1e9;
 	const int64_t now = clock_now(conf->clock);
 
-	if (!conf->progress || w->many->comm->rank || now < w->start_ns || now > w->overdue.due_ns ||
+	if (!conf->progress || w->many->comm->rank || now < w->start_ns || now > w->end_ns ||
 	    now < w->told_ns + TELL_NS)
 		return;
 	w->told_ns = now;
@@ -272,13 +266,20 @@ static int finish(struct watch *w, struct error *err)
 static void begin(struct watch *w, bool measure)
 {
 	struct share *share = &w->many->share;
+	const struct plan *plan = w->many->conf->plan;
 	bool lossy = false;
 
+	for (uint32_t i = 0; i < plan->tests; i++) {
+		struct phase phase;
+
+		set_phase(&plan->test[i].sweep.spec[w->many->stage.point], w->start_ns, measure, &phase);
+		w->end_ns = phase.stop_ns > w->end_ns ? phase.stop_ns : w->end_ns;
+	}
 	for (uint32_t i = 0; i < share->groups; i++) {
 		const struct group *group = &share->group[i];
 		struct phase phase;
 
-		set_instants(&group->spec, w->start_ns, measure, &phase);
+		set_phase(&group->spec, w->start_ns, measure, &phase);
 		w->overdue.due_ns = phase.stop_ns > w->overdue.due_ns ? phase.stop_ns : w->overdue.due_ns;
 		overdue_expect(&w->overdue, &group->spec);
 		lossy |= !transport_is_reliable(group->spec.transport) || group->spec.null_loss > 0;
@@ -293,30 +294,58 @@ static void begin(struct watch *w, bool measure)
 	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->clocks.rtt_ns : 0;
 }
 
-static int run_phase(struct many *many, bool measure, struct error *err)
+/*
+ * Waits until all ranks stand still, so that nothing disturbs the clocks any more: those without traffic, or whose peers
+ * were quick, for the others, which see to it themselves that it ends. Meanwhile they hear, and tell their part of live
+ * lines.
+ */
+static int agree_on_end(struct many *many, const struct error *mine, struct error *err)
 {
-	struct watch w = { .many = many };
-	struct workers *workers = NULL;
-	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
-	int rc = traffic_agree_start(many, lead, many_deadline(many), &w.start_ns, err), join;
+	int rc;
 
-	if (rc < 0 || many->interrupted)
-		return rc;
-	many->watch = &w;
-	begin(&w, measure);
-	live_begin(many, w.start_ns);
-	resync_begin(many, w.start_ns);
+	traffic_hear(many, true);
+	rc = comm_agree(many->comm, mine, FOR_EVER_NS, err);
+	traffic_hear(many, false);
+	return rc;
+}
+
+static int carry_traffic(struct watch *w, bool measure, struct error *err)
+{
+	struct many *many = w->many;
+	struct workers *workers = NULL;
+	int rc, join;
+
+	begin(w, measure);
+	live_begin(many, w->start_ns);
+	resync_begin(many, w->start_ns);
 	rc = many->share.flows ? workers_start(many->share.flow, many->share.flows, &workers, err) : 0;
 	if (rc == 0 && plan_in_step(many->conf->plan))
-		rc = step_run(many, measure, w.start_ns, err);
+		rc = step_run(many, measure, w->start_ns, err);
 	if (rc == 0)
-		rc = watch_senders(&w, err);
+		rc = watch_senders(w, err);
 	if (rc == 0)
-		rc = finish(&w, err);
+		rc = finish(w, err);
 	if (rc < 0)
 		command(many, FLOW_ABORT);
 	join = workers_join(workers, rc < 0 ? ABORT_NS : -1, many_goes_on(many) ? NULL : &many->mine.error);
 	many->stuck = join == -ETIMEDOUT;
+	return rc;
+}
+
+static int run_phase(struct many *many, bool measure, struct error *err)
+{
+	const struct error none = { 0 };
+	const struct error *const mine = measure ? &none : &many->mine.error;
+	struct watch w = { .many = many };
+	const int64_t lead = LEAD_NS + LEAD_RANK_NS * many->comm->size + 4 * many->clocks.rtt_ns;
+	int rc = traffic_agree_start(many, lead, many_deadline(many), &w.start_ns, err);
+
+	many->watch = &w;
+	if (rc == 0 && !many->interrupted)
+		rc = carry_traffic(&w, measure, err);
+	if (rc == 0)
+		rc = agree_on_end(many, mine, err);
+	many->watch = NULL;
 	return rc;
 }
 
@@ -332,33 +361,8 @@ static bool warmup_apart(const struct plan *plan, unsigned point)
 	return false;
 }
 
-static void count_before(struct many *many)
-{
-	const struct share *share = &many->share;
-
-	many->nics.count = 0;
-	port_counters_release(&many->stage_counters);
-	for (uint32_t i = 0; i < share->flows; i++) {
-		const struct flow *flow = &share->flow[i];
-		struct nic nic;
-
-		if (flow->spec->counters != CHOICE_ON)
-			continue;
-		flow->drv->nic(flow->port, &nic);
-		nics_add(&many->nics, &nic);
-	}
-	counters_before(many->conf->sysfs, &many->nics, &many->stage_counters);
-}
-
-static void count_after(struct many *many)
-{
-	counters_after(many->conf->sysfs, &many->nics, many->conf->clock, &many->stage_counters);
-	port_counters_join(&many->counters, &many->stage_counters);
-}
-
 static int run_phases(struct many *many, struct error *err)
 {
-	const struct error none = { 0 };
 	int rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 
 	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
@@ -368,26 +372,20 @@ static int run_phases(struct many *many, struct error *err)
 	if (rc == 0 && warmup_apart(many->conf->plan, many->stage.point)) {
 		rc = run_phase(many, false, err);
 		if (rc == 0)
-			rc = comm_agree(many->comm, &many->mine.error, many_deadline(many), err);
-		if (rc == 0)
 			rc = step_wishes(many, many_deadline(many), err);
 	}
-	if (rc == 0)
-		rc = run_phase(many, true, err);
-	if (rc == 0) /* all stand still: nothing disturbs the clocks any more */
-		rc = comm_agree(many->comm, &none, many_deadline(many), err);
-	return rc;
+	return rc < 0 ? rc : run_phase(many, true, err);
 }
 
 int share_traffic(struct many *many, struct error *err)
 {
 	int rc = comm_watch(many->comm, true, err);
 
-	count_before(many);
+	share_count_before(many);
 	if (rc == 0)
 		rc = run_phases(many, err);
 	if (rc == 0) {
-		count_after(many);
+		share_count_after(many);
 		rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 	}
 	if (rc == 0)

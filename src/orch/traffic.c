@@ -86,19 +86,6 @@ static int agree_phase(struct run *run, struct phase *phase, struct error *err)
 	return rc;
 }
 
-static void set_instants(const struct spec *spec, struct phase *phase)
-{
-	if (phase->quota) {
-		phase->begin_ns = phase->start_ns;
-		phase->end_ns = phase->stop_ns = INT64_MAX;
-		return;
-	}
-	phase->begin_ns =
-		phase->start_ns + spec->warmup_ns * (phase->measure && !spec_quota(spec) && !spec->warmup_iterations);
-	phase->end_ns = phase->begin_ns + (phase->measure ? spec->duration_ns : spec->warmup_ns);
-	phase->stop_ns = phase->end_ns + (phase->measure ? spec->end_margin_ns : 0);
-}
-
 static uint64_t flows_sent(const struct run *run)
 {
 	uint64_t sum = 0;
@@ -339,7 +326,7 @@ static int run_phase(struct run *run, struct phase *phase, struct error *err)
 	rc = agree_phase(run, phase, err);
 	if (rc < 0 || run->interrupted)
 		return rc;
-	set_instants(&run->spec, phase);
+	phase_set_instants(phase, &run->spec);
 	w.overdue.due_ns = phase->stop_ns;
 	overdue_expect(&w.overdue, &run->spec);
 	w.live_ns = phase->start_ns;

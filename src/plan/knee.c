@@ -7,23 +7,29 @@
 
 #define WIRE      24 /* bytes a packet takes on an Ethernet wire beyond what it takes in a queue: FCS, preamble, gap */
 #define UDP_MTU   1500
-#define ROCE_MTU  4096
 #define UDP_HEAD  34 /* Ethernet, IPv4; UDP has 8 more, once a message */
 #define ROCE_HEAD 58 /* Ethernet, IPv4, UDP, BTH, ICRC */
-#define ROCE_ONCE 16 /* where a write goes to, in its first packet */
+
+/* Headers in a message's first packet, or its last: where a write goes to, the immediate data, a datagram's. */
+static double roce_once(const struct spec *spec)
+{
+	const double write = spec->verb == VERB_WRITE || spec->verb == VERB_WRITE_IMM ? 16 : 0;
+	const double immediate = spec->verb == VERB_WRITE_IMM ? 4 : 0;
+
+	return write + immediate + (spec->transport == TRANSPORT_UD ? 8 : 0);
+}
 
 /* Packets of a message, and its bytes in a queue. */
 static double packets_of(const struct spec *spec, double *ret_frame)
 {
 	const double size = (double)spec->size;
-	const double mtu = spec->mtu == SPEC_AUTO ? ROCE_MTU : (double)spec->mtu;
 	double packets;
 
 	*ret_frame = size;
 	if (spec->driver != DRIVER_SOCK && spec->driver != DRIVER_IBV)
 		return 0;
-	packets = spec->driver == DRIVER_SOCK ? ceil((size + 8) / (UDP_MTU - 20)) : ceil(size / mtu);
-	*ret_frame += spec->driver == DRIVER_SOCK ? 8 + UDP_HEAD * packets : ROCE_ONCE + ROCE_HEAD * packets;
+	packets = spec->driver == DRIVER_SOCK ? ceil((size + 8) / (UDP_MTU - 20)) : ceil(size / (double)spec->mtu);
+	*ret_frame += spec->driver == DRIVER_SOCK ? 8 + UDP_HEAD * packets : roce_once(spec) + ROCE_HEAD * packets;
 	return packets;
 }
 
@@ -34,7 +40,8 @@ static void begin(struct knee *knee, const struct plan *plan)
 
 	knee->payload = (double)spec->size;
 	knee->drain = (double)spec->link_rate / 8 * knee->frame / (knee->frame + WIRE * packets);
-	knee->sender = knee->drain * (double)spec->sender_rate / (double)spec->link_rate / (double)spec->workers;
+	knee->workers = (double)spec->workers;
+	knee->sender = knee->drain * (double)spec->sender_rate / (double)spec->link_rate / knee->workers;
 	knee->connections = (double)plan->test[0].connections * (double)(spec->qps * spec->workers);
 }
 

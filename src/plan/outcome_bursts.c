@@ -14,7 +14,7 @@ int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsi
 		return 0;
 	if (!test->burst_sum)
 		test->burst_sum = burst_sum_new(&outcome->plan->test[c->test].sweep.spec[point]);
-	if (!test->burst_sum || burst_sum_add(test->burst_sum, sender) < 0)
+	if (!test->burst_sum || burst_sum_add(test->burst_sum, outcome->plan->endpoint[c->from].host, sender) < 0)
 		return error_set(err, -ENOMEM, "no memory for the bursts of all senders");
 	return 0;
 }

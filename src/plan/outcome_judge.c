@@ -79,11 +79,9 @@ static void add_loss(struct outcome_test *test, const struct result *result)
 	}
 }
 
-/* In step: how long an iteration took at its sender. */
-static void add_steps(struct outcome_test *test, const struct result *result)
+/* In step: how long an iteration took at a sender. */
+static void add_steps_of(struct outcome_test *test, const struct rank_result *sender)
 {
-	const struct rank_result *sender = result_sender(result);
-
 	for (uint32_t i = 0; sender && i < sender->workers; i++) {
 		const struct worker_result *worker = &sender->worker[i];
 		const double longest = (double)worker->longest_ns / 1e9;
@@ -94,6 +92,16 @@ static void add_steps(struct outcome_test *test, const struct result *result)
 		test->step_mean += worker_seconds(worker) / (double)steps;
 		test->steppers++;
 		test->step_max = longest > test->step_max ? longest : test->step_max;
+	}
+}
+
+static void add_steps(struct outcome_test *test, const struct result *result)
+{
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		add_steps_of(test, result_sender(&way.result));
 	}
 }
 

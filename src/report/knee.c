@@ -91,5 +91,6 @@ void report_knee(FILE *to, const struct knee *knee, const struct plan *plan)
 	begins(&page, knee);
 	buffer(&page, knee);
 	if (knee->estimates && knee->slow)
-		page_line(&page, TONE_DIM, "A burst is taken to last as long as a link of --link_rate needs for it.");
+		page_line(&page, TONE_DIM, "A burst is taken to last as long as a link of %s needs for it.",
+			  spec->sender_rate ? "--sender_rate" : "--link_rate");
 }

@@ -52,7 +52,8 @@ char *report_knee_json(const struct knee *knee, struct outcome *outcome)
 	json_t *root = report_many_tree(outcome, &outcome->scratch);
 	char *text;
 
-	tree_put(&root, "knee", knee_part(knee));
+	if (knee->points) /* else the first round has failed */
+		tree_put(&root, "knee", knee_part(knee));
 	text = root ? tree_print(root) : NULL;
 	json_decref(root);
 	return text;

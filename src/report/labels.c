@@ -54,8 +54,9 @@ static size_t common_prefix(const struct labels *labels)
 			same++;
 		len = same;
 	}
-	if (len == strlen(first))
-		return 0; /* one host only */
+	for (uint32_t i = 0; i < labels->count; i++)
+		if (!name_at(labels, i)[len])
+			return 0;
 	while (len && isdigit((unsigned char)first[len - 1]))
 		len--;
 	return len;

@@ -274,12 +274,26 @@ static bool has_several(const struct plan *plan)
 	return false;
 }
 
+/* What a host has in one direction. */
+static void host_cell(const struct outcome_sum *sum, char *ret)
+{
+	if (!sum->connections)
+		snprintf(ret, UNITS_TEXT, "-");
+	else if (isnan(sum->figure))
+		snprintf(ret, UNITS_TEXT, "failed");
+	else
+		units_format_figure(sum->figure, ret);
+}
+
 void block_hosts(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t test)
 {
 	const struct plan *plan = outcome->plan;
-	const bool latency = plan->test[test].sweep.spec[point].metric == METRIC_LAT;
+	const struct plan_test *planned = &plan->test[test];
+	const bool latency = planned->sweep.spec[point].metric == METRIC_LAT;
 	struct outcome_sum *host;
 
+	if (planned->iteration_sync && planned->bytes) /* sizes differ: there is no sum */
+		return;
 	if (plan->hosts > MATRIX_MAX || !has_several(plan) || outcome_hosts(outcome, point, test, &host) < 0)
 		return;
 	page_blank(page);
@@ -289,10 +303,7 @@ void block_hosts(const struct page *page, const struct outcome *outcome, unsigne
 		char text[2][UNITS_TEXT];
 
 		for (unsigned k = 0; k < 2; k++)
-			if (host[2 * i + k].connections)
-				units_format_figure(host[2 * i + k].figure, text[k]);
-			else
-				snprintf(text[k], sizeof(text[k]), "-");
+			host_cell(&host[2 * i + k], text[k]);
 		if (host[2 * i].connections || host[2 * i + 1].connections)
 			page_line(page, TONE_PLAIN, "%-*s%*s%*s", 2 * CELL, plan->host[i].name, CELL, text[0], CELL,
 				  text[1]);

@@ -90,7 +90,8 @@ struct burst_summary {
 /* Sums up senders, one after another; what they kept is copied. */
 struct burst_sum;
 struct burst_sum *burst_sum_new(const struct spec *spec); /* NULL: no memory */
-int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank); /* -ENOMEM */
+/* number: of the rank, whose clock all its workers and connections share. -ENOMEM. */
+int burst_sum_add(struct burst_sum *sum, uint32_t number, const struct rank_result *rank);
 /* Of one test between two hosts; false: it has no bursts, or there is no memory. */
 bool result_bursts(const struct result *result, struct burst_summary *ret);
 /* share: messages that the busiest link carries in a burst of all, in parts of what one queue pair sends. */

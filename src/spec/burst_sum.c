@@ -15,11 +15,19 @@ struct sender {
 	struct burst_record *record; /* in rank 0's clock */
 };
 
+/* Of the two worst clocks, and whose they are. */
+struct worst {
+	int64_t ns[2];
+	uint32_t rank[2];
+};
+
 struct burst_sum {
 	const struct spec *spec;
-	uint32_t senders, ranks; /* with senders: those of one rank have one clock */
+	uint32_t senders;
+	uint32_t first_rank; /* of the first of them */
+	bool several; /* ranks, which have a clock each */
 	struct sender *sender;
-	int64_t error_ns[2], u95_ns[2]; /* of the two worst clocks */
+	struct worst error, u95;
 	struct burst_stats all; /* sums and merged histograms; no records */
 	struct hist skew, overlap_all, overlap_half, completion;
 };
@@ -103,19 +111,24 @@ static int keep(struct burst_sum *sum, const struct burst_stats *stats, const st
 	return 0;
 }
 
-static void take_error(int64_t worst[2], int64_t error_ns)
+static void take_error(struct worst *worst, uint32_t rank, int64_t ns)
 {
-	if (error_ns > worst[0]) {
-		worst[1] = worst[0];
-		worst[0] = error_ns;
-	} else if (error_ns > worst[1]) {
-		worst[1] = error_ns;
+	if (ns > worst->ns[0]) {
+		if (rank != worst->rank[0]) {
+			worst->ns[1] = worst->ns[0];
+			worst->rank[1] = worst->rank[0];
+		}
+		worst->ns[0] = ns;
+		worst->rank[0] = rank;
+	} else if (rank != worst->rank[0] && ns > worst->ns[1]) {
+		worst->ns[1] = ns;
+		worst->rank[1] = rank;
 	}
 }
 
-int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank)
+int burst_sum_add(struct burst_sum *sum, uint32_t number, const struct rank_result *rank)
 {
-	int64_t error_ns = -1, u95_ns = -1; /* of the rank's clock: its workers share it */
+	int64_t error_ns = 0, u95_ns = 0; /* of the rank's clock: its workers share it */
 	const uint32_t senders = sum->senders;
 	int rc = 0;
 
@@ -129,9 +142,13 @@ int burst_sum_add(struct burst_sum *sum, const struct rank_result *rank)
 		merge(sum, stats);
 		rc = keep(sum, stats, rank);
 	}
-	sum->ranks += error_ns >= 0 || sum->senders > senders;
-	take_error(sum->error_ns, error_ns);
-	take_error(sum->u95_ns, u95_ns);
+	if (sum->senders == senders)
+		return rc;
+	if (!senders)
+		sum->first_rank = number;
+	sum->several |= number != sum->first_rank;
+	take_error(&sum->error, number, error_ns);
+	take_error(&sum->u95, number, u95_ns);
 	return rc;
 }
 
@@ -305,9 +322,9 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 				       .late = all->late,
 				       .messages = all->messages,
 				       .half = (sum->senders + 1) / 2 };
-	if (sum->ranks > 1) {
-		ret->clock_us = (double)(sum->error_ns[0] + sum->error_ns[1]) / 1e3;
-		ret->clock_u95_us = hypot((double)sum->u95_ns[0], (double)sum->u95_ns[1]) / 1e3;
+	if (sum->several) {
+		ret->clock_us = (double)(sum->error.ns[0] + sum->error.ns[1]) / 1e3;
+		ret->clock_u95_us = hypot((double)sum->u95.ns[0], (double)sum->u95.ns[1]) / 1e3;
 	}
 	if (common)
 		compare(sum, ret);
@@ -333,7 +350,7 @@ bool result_bursts(const struct result *result, struct burst_summary *ret)
 	struct burst_sum *sum = sender && spec_bursts(spec) ? burst_sum_new(spec) : NULL;
 	bool known = false;
 
-	if (sum && burst_sum_add(sum, sender) == 0 && sum->senders) {
+	if (sum && burst_sum_add(sum, 0, sender) == 0 && sum->senders) {
 		burst_sum_end(sum, (double)(spec->qps * spec->workers), ret);
 		known = true;
 	}

@@ -380,7 +380,7 @@ const struct option_row option_rows[] = {
 	  .names = ucc_type_names, .def = "float32", .unit = "", .metavar = "TYPE", MANY, .group = many,
 	  .help = "What --ptini_file counts" },
 	{ .key = "disable_connection_matrix", .type = OPTION_FLAG, .flags = TEST, FIELD(no_matrix), .def = "off",
-	  .unit = "", .metavar = "", MANY, .group = many, .help = "Print no matrix of connections" },
+	  .unit = "", .metavar = "", MANY, .group = many, .help = "Print no matrix of connections and no table of hosts" },
 	{ .key = "results_detail", .json = "resultsDetail", .type = OPTION_ENUM, FIELD(results_detail), .names = detail_names,
 	  .def = "processes", .unit = "", .metavar = "DETAIL", MANY, .group = many,
 	  .help = "Of the JSON result: sums of hosts, devices, pairs; each connection's figures, too; or all of it, with its processes" },

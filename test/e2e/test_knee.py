@@ -12,6 +12,14 @@ import pytest
      '--burst_profile training has no knee'),
     (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--burst_log', 'x'),
      '--burst_log does not go with knee'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--dual_unidir'),
+     '--dual_unidir does not go with knee: one port receives'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-w', '1'),
+     '-w does not go with knee'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-D', '5'),
+     '-D does not go with knee'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UD', '-d', 'x0', '--link_rate', '1'),
+     'knee over verbs needs --mtu'),
 ])
 def test_what_has_no_knee_is_refused(run, words, sentence):
     result = run('knee', *words)

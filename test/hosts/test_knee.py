@@ -21,22 +21,23 @@ def find(hosts, size):
     """One search for a buffer that the program isn't told: what it lost is what the buffer dropped, to the message."""
     hosts.narrow('node1', '60mbit', size)
     knee = run(hosts, 'knee', *NODES, '--link_rate', '60M', '--burst_size', '16,64,256', '--burst_count', '5')['knee']
-    assert sum(point['lost'] for point in knee['points']) == hosts.dropped('node1') > 0, knee
+    lost, dropped = sum(point['lost'] for point in knee['points']), hosts.dropped('node1')
+    assert 0 < lost <= dropped, knee
     assert knee['connections'] == 3 and knee['frameBytes'] == FRAME
     assert knee['cleanMessages'] < knee['lossyMessages'], knee
     for low, value in (('kneeMessagesLow95', 'kneeMessages'), ('bufferBytesLow95', 'bufferBytes')):
         assert knee[low] is None or knee[low] <= knee[value] <= knee[low.replace('Low', 'High')], knee
-    return knee
+    return knee, lost == dropped  # a size at which a sender was away for all bursts is left out
 
 
 @pytest.mark.parametrize('size', (80_000, 200_000, 500_000))
 def test_the_buffer_is_found(hosts, size):
     """Within 10 %; where this machine was too busy to send bursts at once, that may take a second or third search."""
-    found = []
-    while len(found) < 3 and not (found and abs(found[-1] - size) < 0.1 * size):
-        knee = find(hosts, size)
+    found, exact = [], False
+    while len(found) < 3 and not (exact and abs(found[-1] - size) < 0.1 * size):
+        knee, exact = find(hosts, size)
         found.append(knee['bufferBytes'] or 0)
-    assert abs(found[-1] - size) < 0.1 * size, found
+    assert exact and abs(found[-1] - size) < 0.1 * size, found
     assert abs(knee['bufferPayloadBytes'] / found[-1] - 1400 / FRAME) < 0.001
 
 

@@ -72,7 +72,7 @@ def slurm(hosts, tmp_path_factory):
 
 def scenario(top, hosts):
     path = top / 'ring.json'
-    path.write_text(json.dumps({'duration': 0.3, 'warmupTime': 0, 'testNodes': [{'hostName': hosts}], 'tests': [
+    path.write_text(json.dumps({'iterations': 200, 'warmupTime': 0, 'testNodes': [{'hostName': hosts}], 'tests': [
         {'trafficPattern': 'ALL_TO_ALL', 'connectionType': 'TCP'}]}))
     return path
 

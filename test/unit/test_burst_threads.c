@@ -226,7 +226,7 @@ static unsigned compare(const struct bench *b, int64_t *ret)
 	unsigned all = 0;
 
 	assert_non_null(sum);
-	assert_int_equal(burst_sum_add(sum, &rank), 0);
+	assert_int_equal(burst_sum_add(sum, 0, &rank), 0);
 	burst_sum_end(sum, 1, &summary);
 	burst_sum_free(sum);
 	for (uint64_t k = 0; k < BURSTS; k++) {

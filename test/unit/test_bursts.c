@@ -60,7 +60,7 @@ static void skew_is_that_of_the_trace(void **state)
 			assert_true(absolute(record->rung_ns - posts[i][k]) < 100);
 			assert_int_equal(record->rung_ns - record->due_ns > BURST_LATE_NS, late);
 		}
-		assert_int_equal(burst_sum_add(sum, &rank), 0);
+		assert_int_equal(burst_sum_add(sum, i, &rank), 0);
 	}
 	burst_sum_end(sum, 1, &summary);
 	for (unsigned k = 0; k < BURSTS; k++)

@@ -135,7 +135,7 @@ static struct knee_point sent(const struct knee *knee, uint64_t messages, double
 
 static void test_knee(void **state)
 {
-	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3 };
+	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3, .workers = 1 };
 	uint64_t size[KNEE_SIZES];
 
 	(void)state;
@@ -150,7 +150,7 @@ static void test_knee(void **state)
 	assert_int_equal(knee.estimates, 1); /* of 128 and 256 too much was lost */
 	near(knee.limit.median, 200e3, 500);
 	for (unsigned round = 0; round < 2; round++) {
-		const unsigned count = knee_next(&knee, size);
+		const unsigned count = knee_next(&knee, UINT64_MAX, size);
 
 		assert_in_range(count, round ? 0 : 8, KNEE_SIZES); /* 0: the first round was close enough */
 		for (unsigned i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static void test_knee(void **state)
 /* As fast as the port, with completions of sockets, which come at once: sizes agree only if that isn't believed. */
 static void test_knee_of_slow_senders(void **state)
 {
-	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3 };
+	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3, .workers = 1 };
 
 	(void)state;
 	for (uint64_t messages = 75; messages <= 200; messages += 25) {
@@ -191,19 +191,19 @@ static void test_knee_of_slow_senders(void **state)
 
 static void test_knee_of_nothing(void **state)
 {
-	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3 };
+	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3, .workers = 1 };
 	const struct knee_point point = { .messages = 8, .sent = 100 };
 	uint64_t size[KNEE_SIZES];
 
 	(void)state;
 	assert_int_equal(knee_end(&knee, NULL), 0);
-	assert_int_equal(knee_next(&knee, size), 0);
+	assert_int_equal(knee_next(&knee, UINT64_MAX, size), 0);
 	assert_int_equal(knee_add(&knee, &point, NULL), 0);
 	assert_int_equal(knee_end(&knee, NULL), 0);
 	assert_int_equal(knee.estimates, 0);
 	assert_int_equal(knee.clean, 8);
 	assert_true(isnan(knee.limit.median) && isnan(knee.point[0].predicted));
-	assert_int_equal(knee_next(&knee, size), 0);
+	assert_int_equal(knee_next(&knee, UINT64_MAX, size), 0);
 	knee_release(&knee);
 }
 

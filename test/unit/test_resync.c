@@ -13,7 +13,6 @@
 #define US      INT64_C(1000)
 #define MS      INT64_C(1000000)
 #define SECOND  INT64_C(1000000000)
-#define PERIOD  (2 * MS)
 #define LENGTH  600 /* s */
 #define AHEAD   (1000 * SECOND)
 #define TICK_NS 20
@@ -50,7 +49,7 @@ static int64_t truth(int64_t own_ns)
 /* --- rank 0, which answers --- */
 
 static unsigned pings, in_bursts;
-static int64_t grid_ns;
+static int64_t grid_ns, period;
 
 static unsigned draw(unsigned below)
 {
@@ -69,7 +68,7 @@ static int answer(struct comm *comm, const unsigned *rank, unsigned count, struc
 	assert_int_equal(*rank, 0);
 	assert_int_equal(count, 1);
 	pings++;
-	in_bursts += (fake_now - truth(fake_now) - grid_ns) % PERIOD < PERIOD / 4;
+	in_bursts += (fake_now - truth(fake_now) - grid_ns) % period < period / 4;
 	ret->t1 = clock_system_ns();
 	fake_now += 3000 + draw(2) * draw(20000);
 	ret->t2 = fake_now - truth(fake_now);
@@ -94,7 +93,7 @@ struct bench {
 	int64_t start;
 };
 
-static struct bench *bench_new(uint32_t profile)
+static struct bench *bench_new(uint32_t profile, int64_t period_ns)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 	struct clock_offset point;
@@ -102,12 +101,13 @@ static struct bench *bench_new(uint32_t profile)
 
 	assert_non_null(b);
 	pings = in_bursts = 0;
+	period = period_ns;
 	clock_init(&b->clock, true);
 	b->comm = (struct comm){ .ops = &ops, .rank = 1, .size = 2, .clock = &b->clock };
 	b->conf.clock = &b->clock;
 	b->group = (struct group){ .active = true, .workers = 1 };
 	b->group.spec.burst_profile = profile;
-	b->group.spec.burst_pause_ns = PERIOD;
+	b->group.spec.burst_pause_ns = period;
 	b->group.spec.burst_size = 1;
 	b->group.spec.rate_limit = 1000000;
 	b->group.spec.size = 1000;
@@ -140,14 +140,14 @@ static void bench_free(struct bench *b)
 /* A burst at each slot, where the clock is thought to be. Returns how far off it was on rank 0's clock. */
 static int64_t post(struct bench *b, uint64_t number)
 {
-	const int64_t due = b->start + (int64_t)number * PERIOD;
+	const int64_t due = b->start + (int64_t)number * period;
 	const int64_t at = due + flow_shift(&b->many.share.control, due);
 	const struct burst_record record = {
 		.number = number, .due_ns = at, .begun_ns = at, .rung_ns = at, .posted_ns = at, .messages = 1
 	};
 
 	burst_keep(b->worker.bursts, &record);
-	return llabs(at - truth(at) - (grid_ns + (int64_t)number * PERIOD));
+	return llabs(at - truth(at) - (grid_ns + (int64_t)number * period));
 }
 
 static void run(struct bench *b, uint64_t bursts, int64_t *worst)
@@ -156,7 +156,7 @@ static void run(struct bench *b, uint64_t bursts, int64_t *worst)
 
 	*worst = 0;
 	for (uint64_t i = 0; i < bursts; i++) {
-		const int64_t until = b->start + (int64_t)(i + 1) * PERIOD + truth(fake_now) - AHEAD;
+		const int64_t until = b->start + (int64_t)(i + 1) * period + truth(fake_now) - AHEAD;
 		const int64_t off = post(b, i);
 
 		*worst = off > *worst ? off : *worst;
@@ -181,13 +181,13 @@ static void measure_after(struct bench *b)
 /* The clock gains 12 ms in that time; slots do not. What is said of each burst afterwards is better still, and knows how good it is. */
 static void slots_stay_on_the_clock_of_rank_0(void **state)
 {
-	struct bench *b = bench_new(BURST_SYNC);
+	struct bench *b = bench_new(BURST_SYNC, 2 * MS);
 	const struct burst_stats *stats = b->worker.bursts;
 	unsigned outside = 0;
 	int64_t worst;
 
 	(void)state;
-	run(b, LENGTH * SECOND / PERIOD, &worst);
+	run(b, (uint64_t)(LENGTH * SECOND / period), &worst);
 	assert_true(worst < 15 * US); /* the first 250 ms, whose drift nobody knows yet, among them */
 	assert_in_range(pings, 4 * LENGTH, 4 * LENGTH * CLOCKS_GAP_ROUNDS);
 	assert_int_equal(in_bursts, 0);
@@ -205,10 +205,26 @@ static void slots_stay_on_the_clock_of_rank_0(void **state)
 	bench_free(b);
 }
 
+/* Gaps in which it could be asked many times: it is not, and what is known of the drift spans many of them. */
+static void long_gaps_are_not_filled_with_questions(void **state)
+{
+	struct bench *b = bench_new(BURST_SYNC, SECOND);
+	int64_t worst;
+
+	(void)state;
+	run(b, LENGTH, &worst);
+	assert_true(worst < 15 * US);
+	assert_in_range(pings, LENGTH, LENGTH * CLOCKS_GAP_ROUNDS);
+	assert_int_equal(in_bursts, 0);
+	measure_after(b);
+	assert_true(b->worker.bursts->clock_error_ns < 5 * US);
+	bench_free(b);
+}
+
 /* Too short for anything to be asked: the line from the measurement before to that after it. */
 static void a_short_run_has_its_ends(void **state)
 {
-	struct bench *b = bench_new(BURST_SYNC);
+	struct bench *b = bench_new(BURST_SYNC, 2 * MS);
 	const struct burst_stats *stats = b->worker.bursts;
 	int64_t worst;
 
@@ -227,7 +243,7 @@ static void a_short_run_has_its_ends(void **state)
 /* Instants that are nobody else's need no clock of anybody else. */
 static void storage_asks_nobody(void **state)
 {
-	struct bench *b = bench_new(BURST_STORAGE);
+	struct bench *b = bench_new(BURST_STORAGE, 2 * MS);
 	int64_t worst;
 
 	(void)state;
@@ -242,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_stay_on_the_clock_of_rank_0),
+		cmocka_unit_test(long_gaps_are_not_filled_with_questions),
 		cmocka_unit_test(a_short_run_has_its_ends),
 		cmocka_unit_test(storage_asks_nobody),
 	};
