@@ -76,6 +76,9 @@ static int check_unwanted(const struct request *request, struct error *err)
 		const char *why;
 	} rows[] = {
 		{ ROW(dual_unidir), "one port receives, and all others send to it" },
+		{ ROW(spec.bidirectional), "one port receives, and all others send to it" },
+		{ ROW(spec.validate), "it looks for what is lost" },
+		{ ROW(spec.buffer), "it finds the buffer" },
 		{ ROW(spec.warmup_ns), "each of its bursts counts" },
 		{ ROW(spec.warmup_iterations), "each of its bursts counts" },
 		{ ROW(spec.duration_ns), "it sends --burst_count bursts of each size" },
@@ -132,32 +135,32 @@ static void choose(struct search *search)
 }
 
 /* Of what was found, be it all or what there was until a round failed. */
-static int write_documents(const struct search *search, struct outcome *outcome)
+static int write_documents(const struct search *search, struct outcome *outcome, struct error *err)
 {
 	const struct request *const request = search->request;
 	char path[SPEC_TEXT + 64];
-	struct error err = { 0 };
 	int rc = 0;
 
 	if (request->print_json)
-		rc = report_json_write(report_knee_json(&search->knee, outcome), "-", &err);
+		rc = report_json_write(report_knee_json(&search->knee, outcome), "-", err);
 	if (rc == 0 && request->json) {
 		snprintf(path, sizeof(path), "%s", request->json_path);
 		if (!path[0])
 			report_json_default_path(outcome->started_unix_ns, path, sizeof(path));
-		rc = report_json_write(report_knee_json(&search->knee, outcome), path, &err);
+		rc = report_json_write(report_knee_json(&search->knee, outcome), path, err);
+		if (rc == 0 && strcmp(path, "-") != 0)
+			fprintf(stderr, "fabperf: the result is in %s\n", path);
 	}
-	return rc < 0 ? cmd_complain(&err) : EXIT_DONE;
+	return rc;
 }
 
 static int report(const struct search *search, struct outcome *outcome)
 {
-	int rc;
+	struct error err = { 0 };
 
 	if (!search->request->print_json)
 		report_knee(stdout, &search->knee, outcome->plan);
-	rc = write_documents(search, outcome);
-	return rc ? rc : cmd_finish(EXIT_DONE);
+	return write_documents(search, outcome, &err) < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
 }
 
 /* Whether nothing went wrong but that a sender was away for all bursts of a size, which is then left out. */
@@ -181,7 +184,9 @@ static int take(void *context, struct outcome *outcome, int rc)
 	if (!is_usable(outcome, rc)) {
 		if (outcome->status == RUN_FAILED || rc < 0)
 			cmd_complain(&outcome->error);
-		write_documents(search, outcome);
+		if (search->knee.points && !search->request->print_json) /* what the rounds before found */
+			report_knee(stdout, &search->knee, outcome->plan);
+		write_documents(search, outcome, &err);
 		return cmd_status(outcome->status == RUN_OK ? RUN_FAILED : outcome->status);
 	}
 	rc = plan_knee(&search->knee, outcome, &err);

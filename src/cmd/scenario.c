@@ -24,10 +24,9 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define SAY_NS   10000000000LL
-#define STEP_NS  70000000000LL /* the ranks tell within a minute that one of them does not answer */
-#define TOLD_NS  1000000000LL
-#define STUCK_NS 40000000000LL /* beyond the end of the traffic */
+#define SAY_NS  10000000000LL
+#define STEP_NS 70000000000LL /* the ranks tell within a minute that one of them does not answer */
+#define TOLD_NS 1000000000LL
 
 struct starter {
 	const struct request *request;
@@ -41,6 +40,7 @@ struct starter {
 	struct channel channel;
 	struct progress_view view;
 	atomic_int *interrupted;
+	bool sent_job; /* rank 0 has it */
 	bool told_stop;
 	double total; /* s of traffic */
 	struct live_line live; /* the next one */
@@ -81,14 +81,17 @@ static int start(struct starter *s, struct error *err)
 	return rc;
 }
 
-/* Ctrl-C while all of it runs: rank 0 is told, ends the traffic everywhere and reports what was measured. */
-static void stop_once(struct starter *s)
+/* Ctrl-C while all of it runs: rank 0 is told, ends the traffic everywhere and reports what was measured; before, all ends. */
+static int stop_once(struct starter *s, struct error *err)
 {
 	const struct patience until = patience(s, SAY_NS);
 
+	if (*s->interrupted && !s->sent_job)
+		return error_set(err, -EINTR, "interrupted");
 	if (*s->interrupted && !s->told_stop)
 		channel_note(&s->channel, NOTE_STOP, 0, &until, NULL);
 	s->told_stop = *s->interrupted;
+	return 0;
 }
 
 _Static_assert(MANY_STEPS + 1 == OUTCOME_PHASES, "each step is a phase");
@@ -183,6 +186,7 @@ static int take(struct starter *s, unsigned type, const struct buf *payload, str
 	case FRAME_WELCOME:
 		job_pack(&s->job, &s->scenario, &job);
 		rc = channel_send(&s->channel, FRAME_BCAST, &job, &until, err);
+		s->sent_job = rc == 0;
 		buf_release(&job);
 		return rc;
 	case FRAME_NOTE:
@@ -233,8 +237,7 @@ static int listen_to_ranks(struct starter *s, struct error *err)
 			rc = take(s, type, &payload, err);
 			s->quiet_until_ns = clock_now(&s->clock) + silence(s);
 		} else if (rc == -EINTR) {
-			stop_once(s);
-			rc = 0;
+			rc = stop_once(s, err);
 		} else if (rc == -ETIMEDOUT) {
 			rc = check_silence(s, err);
 		} else if (rc == -ECHILD) {

@@ -47,8 +47,8 @@ static int report(void *context, struct outcome *outcome, int rc)
 	if (outcome->status == RUN_FAILED || rc < 0)
 		cmd_complain(&outcome->error);
 	status = cmd_finish(cmd_status(outcome->status));
-	if (scenario_write(request, outcome, &trouble) < 0)
-		status = cmd_complain(&trouble);
+	if (scenario_write(request, outcome, &trouble) < 0 && (outcome->measured || outcome->status != RUN_FAILED))
+		status = cmd_complain(&trouble); /* else it is known why there is nothing to write */
 	return status;
 }
 

@@ -156,11 +156,10 @@ bool comm_consequence(const struct error *error);
 
 /* --- Two ranks joined by one TCP connection (comm_tcp.c): rank 0 = client, rank 1 = server. --- */
 
-#define COMM_PROTOCOL     2u /* version of the control protocol; both sides must have the same */
-#define COMM_MAX_FRAME    (16u << 20) /* bytes of one frame's payload; more is refused */
-#define COMM_SILENCE_NS   3500000000LL /* nothing heard for so long: the peer is dead, and named within 5 s in all */
-#define COMM_BEAT_NS      1000000000LL
-#define COMM_DEFAULT_PORT 18720
+#define COMM_PROTOCOL   2u /* version of the control protocol; both sides must have the same */
+#define COMM_MAX_FRAME  (16u << 20) /* bytes of one frame's payload; more is refused */
+#define COMM_SILENCE_NS 3500000000LL /* nothing heard for so long: the peer is dead, and named within 5 s in all */
+#define COMM_BEAT_NS    1000000000LL
 
 /*
  * Client: the connection is made (fd, connected, blocking or not); says hello and waits for the server's. -EPROTO: not

@@ -36,9 +36,12 @@ static double seconds_of(const struct plan_test *test)
 	for (unsigned i = 0; i < test->sweep.count; i++) {
 		const struct spec *const spec = &test->sweep.spec[i];
 
-		if (spec->iterations || spec->warmup_iterations)
+		if (spec->iterations || spec->warmup_iterations ||
+		    (spec->burst_count && spec->burst_profile != BURST_SYNC))
 			return -1;
-		seconds += (double)(spec->warmup_ns + spec->duration_ns + spec->end_margin_ns) / 1e9;
+		seconds += (double)(spec->warmup_ns + spec->end_margin_ns) / 1e9;
+		seconds += spec->burst_count ? (double)spec->burst_count * (double)spec_burst_period_ns(spec) / 1e9
+					     : (double)spec->duration_ns / 1e9;
 	}
 	return seconds * test->rounds;
 }

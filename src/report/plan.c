@@ -93,6 +93,8 @@ static void test_block(const struct page *page, const struct plan_test *test, ui
 		page_condition(page, "In step", "everybody waits for everybody behind each iteration");
 	traffic(page, test);
 	bursts(page, &test->sweep.spec[0]);
+	if (test->sweep.count > 1 && spec_bursts(&test->sweep.spec[0]))
+		page_condition(page, "Predicted", "the first of %u points", test->sweep.count);
 	course(page, &test->sweep.spec[0]);
 }
 

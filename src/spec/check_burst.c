@@ -4,8 +4,9 @@
 
 #include <errno.h>
 
-#define BIT(n)   (1u << (n))
-#define MIN_RATE 1000 /* bit/s */
+#define BIT(n)     (1u << (n))
+#define MIN_RATE   1000 /* bit/s */
+#define LONGEST_NS 3600000000000LL /* of a burst on a link */
 
 #define ALL_PROFILES (BIT(BURST_TRAINING) | BIT(BURST_STORAGE) | BIT(BURST_SYNC))
 
@@ -106,6 +107,18 @@ static int check_company(const struct request *request, struct error *err)
 	return 0;
 }
 
+/* A burst on its link. */
+static int check_length(const struct request *request, struct error *err)
+{
+	const struct spec *const spec = &request->spec;
+
+	if (spec->burst_profile == BURST_SYNC && spec_burst_period_ns(spec) - spec->burst_pause_ns > LONGEST_NS)
+		return error_set(err, -EINVAL, "%s of %s takes longer than an hour at %s: give less of them",
+				 naming_of(request, ROW(spec.burst_size)).text, naming_of(request, ROW(spec.size)).text,
+				 naming_of(request, ROW(spec.link_rate)).text);
+	return 0;
+}
+
 int request_check_burst_values(const struct request *request, struct error *err)
 {
 	const struct spec *const spec = &request->spec;
@@ -128,5 +141,5 @@ int request_check_burst_values(const struct request *request, struct error *err)
 		return error_set(err, -EINVAL, "%s is more than %s: a burst does not wait for its own completions",
 				 naming_of(request, ROW(spec.burst_size)).text,
 				 naming_of(request, ROW(spec.tx_depth)).text);
-	return request_check_switch(request, err);
+	return check_length(request, err) ? -EINVAL : request_check_switch(request, err);
 }

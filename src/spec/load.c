@@ -27,7 +27,8 @@ int64_t spec_burst_period_ns(const struct spec *spec)
 	const double bits =
 		8 * (double)spec->size * (double)spec->burst_size; /* of a queue pair: hosts differ in their number */
 
-	return spec->burst_pause_ns + (spec->link_rate ? (int64_t)(bits * 1e9 / (double)spec->link_rate) : 0);
+	return spec->burst_pause_ns +
+	       (spec->link_rate ? (int64_t)fmin(bits * 1e9 / (double)spec->link_rate, SILENCE_MAX_NS) : 0);
 }
 
 int64_t spec_silence_ns(const struct spec *spec)

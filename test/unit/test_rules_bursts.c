@@ -95,6 +95,8 @@ static const struct {
 	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --link_rate 0.0000001", &bare, "--link_rate" },
 	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --link_rate 1 --sender_rate 0.0000001", &bare,
 	  "--sender_rate 0.100k is too slow for a link" },
+	{ "-n h -c TCP --burst_profile sync_burst --burst_size 32768 -s 1G --link_rate 0.001", &bare,
+	  "--burst_size 32768 of -s 1Gi takes longer than an hour at --link_rate 1M" },
 	{ "-n h -c TCP --burst_profile sync_burst --burst_size 8 --sender_rate 1", &bare,
 	  "--sender_rate 1G needs --link_rate: nothing is predicted without it" },
 	{ "-n h --sender_rate 1", &bare, "--sender_rate has no effect without --burst_profile" },
