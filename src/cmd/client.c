@@ -322,7 +322,7 @@ static int carry_out(struct client *client, struct error *err)
 	return rc == 0 ? run(client, err) : rc;
 }
 
-static int64_t unix_now(void)
+int64_t cmd_unix_now(void)
 {
 	struct timespec now;
 
@@ -340,7 +340,7 @@ int cmd_client(struct request *request)
 		error_set(&err, -ENOMEM, "no memory for the results");
 		return cmd_complain(&err);
 	}
-	client.results.started_unix_ns = unix_now();
+	client.results.started_unix_ns = cmd_unix_now();
 	progress_init(&client.view, stderr, !request->non_interactive);
 	rc = carry_out(&client, &err);
 	rc = report(&client, rc, &err);

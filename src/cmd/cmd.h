@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define EXIT_DONE        0
 #define EXIT_FAILED      1
@@ -23,6 +24,9 @@ int cmd_rank(void); /* 'fabperf rank', as mpirun starts it */
 /* qperf's command line, without the program's name. */
 int cmd_qperf(int count, char *const *words);
 bool cmd_is_qperf(const char *path); /* whether this executable was started under that name */
+
+/* Now, in ns since 1970, as the machine has it: when a run began. */
+int64_t cmd_unix_now(void);
 
 struct error;
 /* The exit status of a run that ended so. */

@@ -279,14 +279,6 @@ static int run(struct starter *s, struct error *err)
 	return rc == 0 ? looked : rc;
 }
 
-static int64_t unix_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 static int carry_out(struct starter *s, struct error *err)
 {
 	const struct request *request = s->request;
@@ -362,7 +354,7 @@ static int run_plan(struct starter *s, scenario_tell_fn *tell, void *context, st
 {
 	int rc = outcome_init(&s->outcome, s->request, s->plan, err);
 
-	s->outcome.started_unix_ns = unix_now();
+	s->outcome.started_unix_ns = cmd_unix_now();
 	if (rc == 0)
 		rc = carry_out(s, err);
 	rc = judge(s, rc, err);

@@ -23,48 +23,7 @@
 #define SENDERS 4
 #define BURSTS  1000
 
-/* --- the clock: these stand in place of the ones in base/clock.c --- */
-
-static struct {
-	int64_t now;
-	int64_t stall_at, stall; /* the worker loses its core then, for so long */
-} fake;
-
-int64_t clock_system_ns(void)
-{
-	fake.now += TICK_NS;
-	if (fake.stall && fake.now >= fake.stall_at) {
-		fake.now += fake.stall;
-		fake.stall = 0;
-	}
-	return fake.now;
-}
-
-void clock_init(struct clock *clock, bool force_system)
-{
-	(void)force_system;
-	*clock = (struct clock){ .read_cost_ns = TICK_NS };
-}
-
-double clock_drift_ppm(const struct clock *clock)
-{
-	(void)clock;
-	return 0;
-}
-
-static int sleep_on(struct port *base, int64_t timeout_ns)
-{
-	const struct null_port *port = (const struct null_port *)base;
-
-	if (port->head != port->tail) {
-		const uint64_t due = port->runs[port->head % NULL_RUNS].due >> FRACTION_BITS;
-		const int64_t left = port->epoch_ns + (int64_t)due - fake.now;
-
-		timeout_ns = left < timeout_ns ? left : timeout_ns;
-	}
-	fake.now += timeout_ns > 0 ? timeout_ns : 0;
-	return 0;
-}
+#include "fake_clock.h"
 
 /* --- the trace: when each post returned, seen from outside --- */
 
