@@ -20,12 +20,12 @@ static int post_lane(struct flow *flow, struct burst_line *line, uint32_t at)
 	struct burst_open *open = burst_current(b, line);
 	struct flow_ep *fep = &flow->eps[at];
 
-	while (b->lane[at].todo) {
+	while (b->lane[at].unposted) {
 		uint32_t n = open->record.rung_ns ? b->batch : b->first_batch;
 		const uint32_t room = b->depth - fep->outstanding;
 		int rc;
 
-		n = n < b->lane[at].todo ? n : b->lane[at].todo;
+		n = n < b->lane[at].unposted ? n : b->lane[at].unposted;
 		n = n < room ? n : room;
 		if (!n)
 			return 0;
@@ -54,7 +54,7 @@ static int post_line(struct flow *flow, struct burst_line *line)
 		rc = post_lane(flow, line, line->first + at);
 		at = at + 1 == line->count ? 0 : at + 1;
 	}
-	if (rc == 0 && (!line->todo || (line->until_ns && clock_now(flow->clock) >= line->until_ns)))
+	if (rc == 0 && (!line->unposted || (line->until_ns && clock_now(flow->clock) >= line->until_ns)))
 		burst_ended(flow, line);
 	return rc;
 }

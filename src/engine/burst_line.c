@@ -202,7 +202,7 @@ static void open_burst(const struct flow *flow, struct burst_line *line, bool ke
 	const struct bursts *b = flow->bursts;
 	const bool timed = line->grid.length_ns > 0;
 	const int64_t due = burst_due(&line->grid) + b->shift_ns;
-	const uint32_t todo = timed ? UINT32_MAX : (uint32_t)flow->spec->burst_size;
+	const uint32_t unposted = timed ? UINT32_MAX : (uint32_t)flow->spec->burst_size;
 	const uint32_t peers = flow->peers && line->count >= flow->peers ? flow->peers : 1;
 
 	line->tail++;
@@ -212,10 +212,10 @@ static void open_burst(const struct flow *flow, struct burst_line *line, bool ke
 	};
 	line->on = true;
 	line->until_ns = timed ? due + line->grid.length_ns : 0;
-	line->todo = timed ? UINT64_MAX : (uint64_t)todo * line->count;
+	line->unposted = timed ? UINT64_MAX : (uint64_t)unposted * line->count;
 	line->turn = (uint32_t)((flow->number + line->grid.number) % peers) * (line->count / peers);
 	for (uint32_t i = line->first; i < line->first + line->count; i++)
-		b->lane[i].todo = todo;
+		b->lane[i].unposted = unposted;
 }
 
 bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
@@ -266,8 +266,8 @@ void burst_posted(struct bursts *b, struct burst_line *line, uint32_t at, uint32
 	open->left += count;
 	b->under_way += count;
 	if (!line->until_ns) {
-		lane->todo -= count;
-		line->todo -= count;
+		lane->unposted -= count;
+		line->unposted -= count;
 	}
 	if (lane->head != lane->tail && last->open == position)
 		last->left += count;
@@ -315,7 +315,7 @@ void burst_ended(struct flow *flow, struct burst_line *line)
 	line->on = false;
 	b->posting--;
 	for (uint32_t i = line->first; i < line->first + line->count; i++)
-		b->lane[i].todo = 0;
+		b->lane[i].unposted = 0;
 	close_done(flow, line);
 }
 

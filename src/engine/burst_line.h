@@ -24,7 +24,7 @@ struct burst_part {
 
 struct burst_lane { /* an endpoint */
 	uint32_t line;
-	uint32_t todo; /* messages of the current burst to be posted */
+	uint32_t unposted; /* messages of the current burst to be posted */
 	uint32_t head, tail; /* part[head ... tail) */
 	struct burst_part *part;
 };
@@ -36,7 +36,7 @@ struct burst_line {
 	uint32_t turn; /* the one that begins */
 	bool on; /* a burst is being posted */
 	int64_t until_ns; /* training: when it ends; else 0 */
-	uint64_t todo; /* messages of all endpoints to be posted */
+	uint64_t unposted; /* messages of all endpoints to be posted */
 	uint32_t head, tail; /* open[head ... tail) */
 	struct burst_open *open;
 	uint64_t before; /* 1 + number of the burst before, 0: none */
