@@ -97,43 +97,42 @@ def test_rds_and_rdma_cm_give_the_same_lines_as_the_real_one(program, serve):
         assert own == theirs
 
 
-def figures(words, port, *arguments):
-    """{test: its first figure} of those that came to an end: a real server at times is not there yet."""
+def figure(words, port, *arguments):
+    """The first figure of one test, 0 if it came to no end: a real server at times is not there yet."""
     ended = subprocess.run([*words, ADDRESS, '-lp', str(port), '-uu', *map(str, arguments)], capture_output=True,
                            text=True, timeout=TIMEOUT_S, check=False)
-    return {name: float(value) for name, value in re.findall(r'^(\w+):\n(?:warning.*\n)*    \S+ *  =  +([\d.]+)',
-                                                             ended.stdout, re.M)}
+    found = re.search(r'^\w+:\n(?:warning.*\n)*    \S+ *  =  +([\d.]+)', ended.stdout, re.M)
+    return float(found[1]) if found else 0
 
 
 def better(name, one, other):
-    return min(one, other) if name.endswith('lat') and other else max(one, other)
+    return min(one, other) if name.endswith('lat') and one and other else max(one, other)
 
 
 def agree(name, real, other):
-    """Within 4 times of the real pair; over RDS, where that at times stands still, no worse than a fourth of it."""
+    """Within 4 times of the real pair."""
     if not real or not other:
         return False
     ratio = real / other if name.endswith('lat') else other / real  # above 1: other is the better one
-    return ratio > 1 / 4 and (ratio < 4 or name.startswith('rds'))
+    return 1 / 4 < ratio < 4
 
 
 @pytest.mark.parametrize('at_once, names, words', [
     (4, [name for name in THEIRS if 'bw' in name], ['-cm1', '-nr', 1, '-m', 1024]),
     (4, [name for name in THEIRS if not re.search('bw|poll', name)], ['-cm1', '-nr', 1]),
-    (1, [name for name in THEIRS if 'poll' in name], ['-cm1', '-nr', 1]), (4, KERNEL, [])])
+    (1, [name for name in THEIRS if 'poll' in name], ['-cm1', '-nr', 1]), (1, KERNEL, [])])
 def test_all_pairs_agree(program, serve, at_once, names, words):
-    """Side by side, so that all have the same machine, but for those that keep a processor busy each; the best of as
-    many runs as it takes, as this machine is slow."""
+    """Side by side, so that all have the same machine, but for those that keep a processor busy each and for RDS, where
+    the real one stands still beside others; the best of as many runs as it takes, as this machine is slow."""
     ports = {which: serve(which) for which in ENDS}
     found = {pair: dict.fromkeys(names, 0) for pair in PAIRS}
     apart = names
     for _ in range(8):
         with ThreadPoolExecutor(at_once) as pool:
-            runs = {(server, client): pool.submit(figures, program(client), ports[server], '-t', 1, *words, *apart)
-                    for server, client in PAIRS}
-        for pair, run in runs.items():
-            for name, value in run.result().items():
-                found[pair][name] = better(name, value, found[pair][name])
+            runs = {(name, server, client): pool.submit(figure, program(client), ports[server], '-t', 1, *words, name)
+                    for name in apart for server, client in PAIRS}
+        for (name, *pair), run in runs.items():
+            found[tuple(pair)][name] = better(name, run.result(), found[tuple(pair)][name])
         apart = [name for name in names if not all(agree(name, found[PAIRS[0]][name], found[pair][name])
                                                    for pair in PAIRS)]
         if not apart:
