@@ -38,7 +38,7 @@ def test_guest(fabperf, tmp_path):
     junit.unlink(missing_ok=True)
     choice = os.environ.get('FABPERF_GUEST_TESTS')
     words = ['/usr/bin/python3', '-m', 'pytest', '-q', '--tb=short', '-o', 'python_files=guest_*.py',
-             f'--junitxml={junit}', '--reruns=1', *(['-k', choice] if choice else []), 'test/vm', 'test/peers']
+             f'--junitxml={junit}', '--reruns=2', *(['-k', choice] if choice else []), 'test/vm', 'test/peers']
     environment = (f'FABPERF={shlex.quote(str(fabperf))} FABPERF_TIME_SCALE={TIME_SCALE} '
                    f'FABPERF_RESULTS={shlex.quote(str(results))}')
     ran = vmrun('-o', str(results), timeout=LIMIT_S,
