@@ -257,6 +257,23 @@ static void put_clock(json_t **object, const struct part_clock *clock, bool meas
 	tree_put(object, "clockDriftErrorPpm", measured && other ? tree_real(drift_error(clock)) : json_null());
 }
 
+/* Of several rounds or points, behind the traffic of each: what its windows' instants were brought to rank 0's clock by. */
+static json_t *stage_clocks(const struct outcome *outcome, uint32_t i)
+{
+	json_t *array = json_array();
+
+	for (uint64_t k = 0; k < outcome->done; k++) {
+		const struct part_clock *clock = &outcome->stage[k].clock[i];
+		json_t *object = json_object();
+
+		tree_put(&object, "offsetNsec", json_integer(clock->offset_ns[1]));
+		tree_put(&object, "errorNsec", json_integer(clock->error_ns[1]));
+		tree_put(&object, "u95Nsec", json_integer(clock->u95_ns[1]));
+		tree_append(&array, object);
+	}
+	return array;
+}
+
 static json_t *rank(const struct outcome *outcome, uint32_t i)
 {
 	const struct part_head *head = &outcome->head[i];
@@ -269,6 +286,8 @@ static json_t *rank(const struct outcome *outcome, uint32_t i)
 	tree_put(&object, "residentBytes", head->rss_bytes ? tree_count(head->rss_bytes) : json_null());
 	tree_put(&object, "coresShared", measured ? json_boolean(head->cores_shared) : json_null());
 	put_clock(&object, &outcome->clock[i], measured, i > 0);
+	if (outcome->done > 1 && outcome->request.results_detail == DETAIL_PROCESSES)
+		tree_put(&object, "stageClocks", stage_clocks(outcome, i));
 	tree_put(&object, "counters", part_counters(&outcome->counters[i]));
 	return object;
 }
