@@ -115,6 +115,7 @@ def test_a_depth_of_one_waits_for_each_message(measured):
 
 # --- loss ---
 
+@pytest.mark.waits
 @pytest.mark.parametrize('options', [(), ('-v', 'send'), ('-c', 'UD', '-s', '1K'), ('-v', 'read')])
 @pytest.mark.parametrize('probability', ['0.01', '0.5', '1'])
 def test_loss_is_counted_exactly(measured, probability, options):
@@ -178,6 +179,7 @@ def chosen(seed):
     return chance.choice([1, 2, 3, 5, 16]), depth, chance.choice(steps), batch, iterations
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('qps, depth, step, batch, iterations', ODD + [chosen(seed) for seed in range(8)])
 @pytest.mark.parametrize('options', [
     ('-v', 'write'), ('-v', 'send'), ('--null_rate', '100G', '--null_loss', '0.2', '-s', '1K'),
@@ -194,6 +196,7 @@ def test_messages_are_as_many_as_asked_for(measured, qps, depth, step, batch, it
         assert results['loss']['sent'] == results['loss']['received'] + results['loss']['lost']
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('warmup', ['1', '13', '1000'])
 def test_warm_up_iterations_are_sent_and_not_counted(measured, warmup):
     results = measured('-r', 'null', '-i', '700', '-q', '3', '--warmup_iterations', warmup, '-v', 'send')

@@ -9,7 +9,7 @@ import pytest
 
 from processes import SCALE, Process, kill
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.waits]
 
 SHORT = ('-D', '0.2', '-w', '0')
 ONE_SIDED = ('write', 'read', 'atomic_fa', 'atomic_cs')
@@ -128,7 +128,6 @@ def test_default_without_an_rdma_device(run, free_port):
     assert 'RDM write' in result.stdout
 
 
-@pytest.mark.waits
 @pytest.mark.parametrize('options, sentence', [
     (('-r', 'ofi', '-d', 'nowhere'), r'no provider nowhere on this host; it offers: .*shm'),
     (('-d', 'nowhere'), '-d nowhere is no RDMA device and no libfabric provider of this host'),
@@ -155,7 +154,6 @@ def test_a_filter_of_providers_is_named(run, free_port):
     assert result.rc == 1 and 'it offers: udp (FI_PROVIDER=udp)' in result.stderr, result
 
 
-@pytest.mark.waits
 @pytest.mark.parametrize('sig, sentence', [(signal.SIGKILL, 'closed the control connection'),
                                            (signal.SIGSTOP, 'has been silent')])
 @pytest.mark.parametrize('provider, verb, victim', [

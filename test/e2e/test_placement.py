@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.waits
+
 QUICK = ('-r', 'null', '-D', '0.1', '-w', '0')
 CORES = sorted(os.sched_getaffinity(0))
 ABSENT = max(os.sched_getaffinity(0) | {os.cpu_count() - 1}) + 1

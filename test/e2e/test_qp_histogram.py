@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.waits
+
 QUICK = ('-D', '0.3', '-w', '0', '-H')
 
 
@@ -30,7 +32,7 @@ def test_rates_add_up(measure, options, workers, qps):
 
 
 def test_by_count_all_are_equal(measure):
-    document = measure('-r', 'null', '-w', '0', '-H', '-N', 2, '-q', 100, '-i', 640, '--null_rate', '8G')
+    document = measure('-r', 'null', '-w', '0', '-H', '-N', 2, '-q', 100, '-i', 640, '--null_rate', '80G')
     for worker in document['connections'][0]['resultsPerProcess'][:2]:
         assert len({bar['bwGbSec'] for bar in worker['qpHistogram']}) == 1
 

@@ -53,20 +53,22 @@ def test_sizes_on_a_link_of_known_rate(measure):
 
 def test_latency_of_sizes(measure):
     """1 KiB at 1 Gb/s lasts 8.192 us."""
+    best = [float('inf')] * 3  # of several runs: a busy machine can only add
     for _ in range(8):
         tests = points_of(measure('-r', 'null', *QUICK, '-m', 'lat', '-s', '1K:4K:*2', '--null_rate', '1G',
                                  '--null_latency', '10us'))
         truth = [10 + test['msgSize'] * 8 / 1000 for test in tests]
         low = [test['latResults']['minUsec'] for test in tests]
-        median = [test['latResults']['medianUsec'] for test in tests]
+        best = [min(least, test['latResults']['medianUsec']) for least, test in zip(best, tests, strict=True)]
         slack = 0.001 if SCALE == 1 else 0.1  # us: a sanitized clock's cost varies
         assert all(figure >= true * 0.9999 - slack for figure, true in zip(low, truth, strict=True)), (low, truth)
-        if all(figure <= true * 1.01 + 0.1 * SCALE for figure, true in zip(median, truth, strict=True)):
+        if all(figure <= true * 1.01 + 0.1 * SCALE for figure, true in zip(best, truth, strict=True)):
             break
     else:
-        pytest.fail(f'{median} are not {truth}')
+        pytest.fail(f'{best} are not {truth}')
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('options', [(), ('-v', 'send'), ('-c', 'UD')])
 def test_loss_begins_anew_with_each_point(measure, options):
     """The same messages are lost in each test as in a run of its own."""
@@ -79,6 +81,7 @@ def test_loss_begins_anew_with_each_point(measure, options):
         assert connection['loss']['lost'] == lost_of(3000, 0.1, qps=qps)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('connection', ['TCP', 'UDP'])
 def test_sockets_count_every_message(measure, connection):
     """By time, so that a test ends wherever it stands: the next begins between two messages all the same."""
@@ -95,6 +98,7 @@ def test_sockets_count_every_message(measure, connection):
         assert 'badMessages' not in entry['responder']['facts']
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('options', [
     ('-c', 'TCP'), ('-c', 'UDP'), ('-r', 'null', '-v', 'send'), ('-c', 'TCP', '-q', '6'),
 ])
@@ -107,6 +111,7 @@ def test_counts_are_exact(measure, options):
         assert entry['requestor']['bwResults']['messages'] == 500 * qps
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize('options', [('-r', 'null'), ('-r', 'null', '-v', 'send'), ('-c', 'TCP'), ('-c', 'UDP')])
 def test_both_directions(measure, options):
     document = measure(*options, '-b', '-i', '500', '-w', '0', '-s', '64,4K,100')
@@ -138,6 +143,7 @@ def test_the_order_of_a_product(measure):
     assert document['scenario']['numQps'] == [2, 1] and document['scenario']['txDepth'] == [8, 32]
 
 
+@pytest.mark.waits
 def test_all_sizes(measure):
     tests = points_of(measure('-r', 'null', '-a', '-i', '20', '-w', '0'))
     assert [test['msgSize'] for test in tests] == [2 ** k for k in range(1, 24)]
@@ -155,6 +161,7 @@ def rows(stdout):
     return [line.split() for line in stdout.splitlines() if re.match(r' +\d+ +\d+ ', line)]
 
 
+@pytest.mark.waits
 def test_the_table_grows_by_whole_rows(start, free_port):
     process = start('-n', 'localhost', '--port', free_port(), '-r', 'null', '-D', '0.7', '-w', '0', '-s', '64,128,256')
     process.until(r'Bandwidth: RC write, 3 tests.*\n +row +bytes .*\n +1 +64 .*\n', timeout=20)
@@ -174,6 +181,7 @@ def test_json_on_stdout_has_no_table(run, free_port):
 
 # --- how a sweep ends ---
 
+@pytest.mark.waits
 @pytest.mark.parametrize('words, sentence', [
     (('-c', 'UD', '-s', '64,8K'), '-s 8Ki does not go with -c UD'),
     (('-s', '64,64'), '-s: item 2: the value 64 is there twice'),
@@ -214,6 +222,7 @@ def test_a_threshold_that_one_point_misses(run, free_port, tmp_path):
     assert document['aggregatedResults']['threshold']['status'] == 'missed'
 
 
+@pytest.mark.waits
 def test_interrupted_in_the_middle(start, free_port, tmp_path):
     """What was measured is kept, and the document is whole."""
     path = tmp_path / 'out.json'
@@ -232,6 +241,7 @@ def test_interrupted_in_the_middle(start, free_port, tmp_path):
     assert f'Interrupted in test {len(tests)} of 4' in result.stdout
 
 
+@pytest.mark.waits
 def test_a_lost_server_leaves_what_was_measured(start, serve, tmp_path):
     server, port = serve()
     path = tmp_path / 'out.json'
