@@ -37,6 +37,24 @@ static void closed(struct qperf_stream *l)
 	qperf_stat_end(&l->run->stat, l->run->clock);
 }
 
+static bool by_count(const struct qperf_stream *l)
+{
+	return l->limit != UINT64_MAX;
+}
+
+/*
+ * A message went out, so the round trip before it is whole; now, when the next began. What is noted is noted here, while
+ * the other end is at work, and not between its answer and the next message.
+ */
+static int64_t trip_end(const struct qperf_stream *l, int64_t begun, bool answered)
+{
+	const int64_t now = clock_now(l->run->clock);
+
+	if (l->run->hist && answered)
+		hist_record(l->run->hist, (uint64_t)(now - begun));
+	return now;
+}
+
 static bool is_datagram(const struct qperf_stream *l)
 {
 	return l->run->test->family == FAMILY_UDP || l->run->test->family == FAMILY_RDS;
@@ -65,8 +83,7 @@ static bool whole_send(struct qperf_stream *l)
 	return true;
 }
 
-/* *now: when it was there; the clock is read once for all that needs it. */
-static bool whole_recv(struct qperf_stream *l, int64_t *now)
+static bool whole_recv(struct qperf_stream *l)
 {
 	size_t done = 0;
 
@@ -78,8 +95,7 @@ static bool whole_recv(struct qperf_stream *l, int64_t *now)
 			return false;
 		}
 		done += n > 0 ? (size_t)n : 0;
-		*now = clock_now(l->run->clock);
-		if (qperf_run_over_at(l->run, *now))
+		if (qperf_run_over(l->run))
 			return false;
 		l->run->stat.recv.bytes += n > 0 ? (uint64_t)n : 0;
 	}
@@ -98,7 +114,7 @@ static void sleep_longer(const struct qperf_stream *l)
 {
 	const int bytes = CHUNK;
 
-	if (l->run->test->family == FAMILY_TCP && l->limit == UINT64_MAX)
+	if (l->run->test->family == FAMILY_TCP && !by_count(l))
 		setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
 }
 
@@ -127,20 +143,21 @@ static void stream_recv(struct qperf_stream *l)
 static void stream_pingpong(struct qperf_stream *l)
 {
 	const bool first = qperf_run_sends(l->run);
-	struct hist *hist = l->run->hist;
-	int64_t begun = clock_now(l->run->clock), now = begun;
+	bool answered = !first;
+	int64_t begun = clock_now(l->run->clock);
 
 	while (l->run->stat.recv.msgs < l->limit) {
-		if (first && !whole_send(l))
+		if (!first && !whole_recv(l))
 			return;
-		if (!whole_recv(l, &now))
+		if (!whole_send(l))
 			return;
-		if (!first && !whole_send(l))
+		begun = trip_end(l, begun, answered);
+		if (first && !whole_recv(l))
 			return;
-		if (hist)
-			hist_record(hist, (uint64_t)(now - begun));
-		begun = now;
+		answered = true;
 	}
+	if (first)
+		trip_end(l, begun, answered);
 }
 
 /* --- datagrams --- */
@@ -209,23 +226,28 @@ static void take_datagram(struct qperf_stream *l, struct seq *seq, size_t len)
 		access_data(l->buf, len);
 }
 
+/* By count, and nothing has come for so long that nothing will. */
+static bool silent(const struct qperf_stream *l, int64_t heard)
+{
+	return by_count(l) && clock_now(l->run->clock) - heard > QUIET_NS;
+}
+
 static void datagram_recv(struct qperf_stream *l)
 {
 	struct seq *seq = l->run->ours && l->size >= NARROW ? calloc(1, sizeof(*seq)) : NULL;
 	int64_t heard = clock_now(l->run->clock);
 
-	while (l->run->stat.recv.msgs < l->limit && !qperf_run_over(l->run)) {
+	while (l->run->stat.recv.msgs < l->limit) {
 		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
-		const int64_t now = clock_now(l->run->clock);
 
-		if (n > 0 && now < l->run->end_ns)
-			take_datagram(l, seq, (size_t)n);
-		if (n > 0)
-			heard = now;
-		else if (l->limit != UINT64_MAX && now - heard > QUIET_NS)
+		if (qperf_run_over(l->run) || (n <= 0 && silent(l, heard)))
 			break;
+		if (n <= 0)
+			continue;
+		take_datagram(l, seq, (size_t)n);
+		heard = by_count(l) ? clock_now(l->run->clock) : heard;
 	}
-	if (l->limit != UINT64_MAX)
+	if (by_count(l))
 		qperf_run_end_at(l->run, heard);
 	if (seq) {
 		l->run->stat.lost = seq->lost;
@@ -234,41 +256,39 @@ static void datagram_recv(struct qperf_stream *l)
 	free(seq);
 }
 
-/* The answer to the datagram of that number: false when it is lost or the test is over. *now: when that was. */
-static bool await_answer(struct qperf_stream *l, uint64_t number, int64_t until, int64_t *now)
+/* The answer to the datagram of that number: false when it is lost or the test is over. */
+static bool await_answer(struct qperf_stream *l, uint64_t number, int64_t until)
 {
 	struct qperf_count *count = &l->run->stat.recv;
 
 	do {
 		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
 
-		*now = clock_now(l->run->clock);
-		if (qperf_run_over_at(l->run, *now))
+		if (qperf_run_over(l->run))
 			return false;
 		if (n > 0 && (!l->run->ours || get_number(l, number) == number)) {
 			count->bytes += (uint64_t)n;
 			count->msgs++;
 			return true;
 		}
-	} while (*now <= until);
+	} while (clock_now(l->run->clock) <= until);
 	return false;
 }
 
 static void ping(struct qperf_stream *l)
 {
-	int64_t now = clock_now(l->run->clock);
+	int64_t begun = 0;
+	bool answered = false;
 	uint64_t lost = 0;
 
 	for (uint64_t number = 0; l->run->stat.recv.msgs < l->limit && !l->run->over; number++) {
-		const int64_t begun = now;
-
 		put_number(l, number);
 		count_send(l, send(l->fd, l->buf, l->size, l->flags));
-		if (!await_answer(l, number, begun + LOST_NS, &now))
-			lost += !l->run->over;
-		else if (l->run->hist)
-			hist_record(l->run->hist, (uint64_t)(now - begun));
+		begun = trip_end(l, begun, answered);
+		answered = await_answer(l, number, begun + LOST_NS);
+		lost += !answered && !l->run->over;
 	}
+	trip_end(l, begun, answered);
 	l->run->stat.lost = lost;
 }
 
@@ -280,15 +300,14 @@ static void pong(struct qperf_stream *l)
 
 	for (;;) {
 		const ssize_t n = recv(l->fd, l->buf, l->size, l->flags);
-		const int64_t now = clock_now(l->run->clock);
 
-		if (qperf_run_over_at(l->run, now))
+		if (qperf_run_over(l->run))
 			return;
-		if (n <= 0 && l->limit != UINT64_MAX && now - heard >= QUIET_NS)
+		if (n <= 0 && silent(l, heard))
 			break;
 		if (n <= 0)
 			continue;
-		heard = now;
+		heard = by_count(l) ? clock_now(l->run->clock) : heard;
 		count->bytes += (uint64_t)n;
 		count->msgs++;
 		count_send(l, send(l->fd, l->buf, l->size, l->flags));
@@ -297,6 +316,13 @@ static void pong(struct qperf_stream *l)
 }
 
 /* --- all --- */
+
+/* What a ping-pong counts came before its end; a call that waited for more may have slept on. */
+static void slept_on(const struct qperf_stream *l)
+{
+	if (l->run->stat.end[CLOCK_REAL] > qperf_ticks(l->run->end_ns))
+		qperf_run_end_at(l->run, l->run->end_ns);
+}
 
 static void carry(struct qperf_stream *l)
 {
@@ -309,6 +335,7 @@ static void carry(struct qperf_stream *l)
 			ping(l);
 		else
 			pong(l);
+		slept_on(l);
 		return;
 	}
 	if (is_datagram(l))

@@ -8,6 +8,7 @@
 #include "qperf/test.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -30,11 +31,12 @@ struct qperf_run {
 
 	/* The loop's own */
 	const struct clock *clock;
-	int64_t end_ns, look_ns; /* when it is over; when the clock's tick is to be noticed next */
+	int64_t end_ns; /* when it is over */
 	bool over;
 	const atomic_bool *stop; /* one stream of several: says when the test is over; NULL: it finds out itself */
 	timer_t timer;
 	bool has_timer;
+	volatile sig_atomic_t ticked; /* since the loop looked last */
 	cpu_set_t cpus; /* as they were before the test pinned itself */
 	bool pinned;
 	struct error *err;
@@ -52,17 +54,15 @@ int qperf_run_begin(struct qperf_run *run, struct error *err);
 void qperf_run_end(struct qperf_run *run);
 /* By count a receiver that loses messages ends some time after the last arrival, which is its end. */
 void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns);
-/* A tick is due, or a call was interrupted: looks whether time is up or the other end has gone. */
-bool qperf_run_tick(struct qperf_run *run, int64_t now);
+/* A tick came, or the streams were stopped: looks whether time is up or the other end has gone. */
+bool qperf_run_tick(struct qperf_run *run);
 
-/* Whether the test is over; cheap. */
-static inline bool qperf_run_over_at(struct qperf_run *run, int64_t now)
-{
-	return now >= run->look_ns && qperf_run_tick(run, now);
-}
+/* Whether the test is over; cheap: no clock is read between two messages. */
 static inline bool qperf_run_over(struct qperf_run *run)
 {
-	return qperf_run_over_at(run, clock_now(run->clock));
+	const bool look = run->stop ? atomic_load_explicit(run->stop, memory_order_relaxed) : run->ticked;
+
+	return run->over || (look && qperf_run_tick(run));
 }
 
 /* A whole test from set-up to the last message; qperf_run_close() once the results are exchanged. */
