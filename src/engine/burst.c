@@ -1,6 +1,7 @@
 /* Sends bursts: waits for the instant of a slot, posts what was prepared, and keeps when it began and was done. */
 #include "engine/burst.h"
 
+#include "engine/arrivals.h"
 #include "engine/bandwidth.h"
 #include "engine/burst_line.h"
 #include "engine/engine.h"
@@ -205,13 +206,14 @@ static int burst_active(struct flow *flow)
 
 static int burst_prepare(struct flow *flow)
 {
-	const int rc = flow->active ? burst_make(flow) : 0;
+	const int rc = flow->active ? burst_make(flow) : arrivals_make(flow);
 
 	return rc < 0 ? rc : engine_bandwidth.prepare(flow);
 }
 
 static int burst_passive(struct flow *flow)
 {
+	arrivals_start(flow);
 	return engine_bandwidth.passive(flow);
 }
 

@@ -17,7 +17,7 @@
 #define WAKE_MIN   60000
 #define WAKE_MAX   1000000
 
-static bool in_window(const struct flow *flow, int64_t due)
+bool burst_in_window(const struct flow *flow, int64_t due)
 {
 	return flow->phase.measure && due >= flow->phase.begin_ns && due < flow->phase.end_ns;
 }
@@ -130,11 +130,11 @@ void burst_start(struct flow *flow)
 }
 
 /* By count each line has so many slots; by time those that are due before the traffic ends. */
-static bool has_slot(const struct flow *flow, const struct burst_line *line)
+bool burst_has_slot(const struct flow *flow, const struct burst_grid *grid)
 {
 	if (flow->phase.quota)
-		return line->grid.number < flow->spec->burst_count;
-	return burst_due(&line->grid) < flow->phase.stop_ns;
+		return grid->number < flow->spec->burst_count;
+	return burst_due(grid) < flow->phase.stop_ns;
 }
 
 void burst_choose(struct flow *flow)
@@ -146,7 +146,7 @@ void burst_choose(struct flow *flow)
 	for (uint32_t i = 0; i < b->lines; i++) {
 		const struct burst_line *line = &b->line[i];
 
-		if (burst_due(&line->grid) + b->shift_ns >= b->next_ns || !has_slot(flow, line))
+		if (burst_due(&line->grid) + b->shift_ns >= b->next_ns || !burst_has_slot(flow, &line->grid))
 			continue;
 		b->next = i;
 		b->next_ns = burst_due(&line->grid) + b->shift_ns;
@@ -225,9 +225,9 @@ bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
 
 	now -= flow->bursts->shift_ns;
 	skip(flow, line, now);
-	if (!has_slot(flow, line) || burst_due(&line->grid) > now) /* of training a pause may be now */
+	if (!burst_has_slot(flow, &line->grid) || burst_due(&line->grid) > now) /* of training a pause may be now */
 		return false;
-	keep = in_window(flow, burst_due(&line->grid));
+	keep = burst_in_window(flow, burst_due(&line->grid));
 	room = burst_has_room(flow, line);
 	stats->slots += keep;
 	stats->full += keep && !room;

@@ -68,6 +68,8 @@ static inline struct burst_open *burst_current(const struct bursts *b, const str
 
 int burst_make(struct flow *flow); /* -ENOMEM with flow->error */
 void burst_start(struct flow *flow); /* at phase.start_ns */
+bool burst_in_window(const struct flow *flow, int64_t due);
+bool burst_has_slot(const struct flow *flow, const struct burst_grid *grid); /* the next one is a slot of the traffic */
 void burst_choose(struct flow *flow); /* the next slot of all lines */
 bool burst_has_room(const struct flow *flow, const struct burst_line *line); /* for another burst */
 bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now); /* false: the slot has no burst */

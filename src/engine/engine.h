@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arriving;
 struct bursts;
 struct engine;
 struct openloop;
@@ -31,6 +32,7 @@ struct phase {
 	int64_t stop_ns; /* the active side stops posting (end margin) */
 	uint64_t quota; /* messages per QP; 0 = by time */
 	bool measure; /* false: warm-up by iterations, nothing is kept */
+	bool volley; /* volley.c instead of the engine, of the flows that take part in it */
 };
 
 /* The other instants of a phase whose start, quota and measure are known. */
@@ -63,7 +65,8 @@ struct flow_control {
 	atomic_llong step_ns; /* the last of them at this instant; */
 	atomic_ullong stepped; /* and that have ended, of all flows */
 	const atomic_int *interrupted; /* NULL, or set when somebody asks to stop: ends the set-up */
-	struct clock_shift shift; /* of slots of bursts */
+	struct clock_shift shift; /* of slots of bursts, */
+	bool followed; /* which is kept up while they run */
 	int64_t quiet_ns; /* nothing arrived for so long after FLOW_FINISH: the rest is lost */
 };
 
@@ -131,6 +134,8 @@ struct flow {
 		peers; /* of the senders of a test, this one; queue pairs of so many peers, one after another */
 	uint64_t stream; /* of random numbers: its first queue pair's, with room for all of all workers behind it */
 	struct bursts *bursts; /* what is under way of them (burst_line.c) */
+	struct arriving *arrivals; /* which slot of theirs what comes belongs to (arrivals.c); NULL: it is not told */
+	int64_t *volley_ns; /* RESULT_VOLLEYS instants a peer (volley.c); NULL: it takes no part */
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
 	struct step_checks *checks; /* in step: what is compared between two iterations (lockstep.h); NULL: nothing */
 	struct validation *validation; /* NULL: payload is neither filled nor compared */

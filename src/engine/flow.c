@@ -1,8 +1,10 @@
 /* Opens and closes one worker's part of a test: port, buffers, endpoints, addresses. */
 #include "base/buf.h"
+#include "engine/arrivals.h"
 #include "engine/burst.h"
 #include "engine/engine.h"
 #include "engine/openloop.h"
+#include "engine/volley.h"
 #include "mem/mem.h"
 
 #include <errno.h>
@@ -250,6 +252,8 @@ static void forget(struct flow *flow, struct worker_result *result)
 				   .peers = flow->peers,
 				   .stream = flow->stream,
 				   .bursts = flow->bursts,
+				   .arrivals = flow->arrivals,
+				   .volley_ns = flow->volley_ns,
 				   .loop = flow->loop,
 				   .validation = flow->validation,
 				   .result = result };
@@ -297,6 +301,8 @@ void flow_close(struct flow *flow)
 	}
 	openloop_free(flow);
 	burst_free(flow);
+	arrivals_free(flow);
+	volley_free(flow);
 	validate_close(flow);
 	free(flow->eps);
 	flow->eps = NULL;

@@ -1,4 +1,5 @@
 /* What both engines do with completions: book them, post receives again, wait when idle, drain at the end. */
+#include "engine/arrivals.h"
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -54,6 +55,8 @@ int flow_pump(struct flow *flow)
 	}
 	if (__builtin_expect(n == 0 && flow->starved, 0))
 		return flow_feed(flow);
+	if (n > 0 && flow->arrivals)
+		arrivals_take(flow);
 	return n > 0;
 }
 

@@ -1,6 +1,7 @@
 /* The threads: one a flow, bound to its core, from the common start instant to the end of the phase. */
 #include "base/topo.h"
 #include "engine/engine.h"
+#include "engine/volley.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -47,7 +48,9 @@ static void set_quota(struct flow *flow)
 
 static void carry_out(struct flow *flow)
 {
-	if (flow->spec->bidirectional)
+	if (flow->phase.volley)
+		volley_run(flow);
+	else if (flow->spec->bidirectional)
 		flow->engine->both(flow);
 	else if (flow->active)
 		flow->engine->active(flow);

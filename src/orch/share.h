@@ -120,6 +120,7 @@ struct many {
 	struct port_counters stage_counters, counters; /* of the stage at hand, of all so far */
 	struct watch *watch; /* while traffic runs: how far it is */
 	struct resync resync;
+	bool volley; /* the phase at hand is one */
 	struct many_live live;
 	bool interrupted, stuck;
 };
@@ -171,6 +172,12 @@ int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns,
 void traffic_hear(struct many *many, bool on);
 /* Takes what the others say, at most for so long; says itself that it must end. */
 int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err);
+
+/* All ranks carry out a phase of the traffic. */
+int traffic_phase(struct many *many, bool measure, struct error *err);
+
+/* share_volley.c: where bursts all go to one host; before the first stage's traffic. */
+int share_volley(struct many *many, struct error *err);
 
 /* share_live.c: traffic begins; an interval may be over; what other ranks tell rank 0. */
 void live_begin(struct many *many, int64_t start_ns);

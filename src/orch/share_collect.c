@@ -51,8 +51,14 @@ static void collect_worker(const struct share *share, const struct member *membe
 	ret->qps = member->qps;
 	ret->qp = NULL;
 	ret->qp_count = 0;
-	if (member->slot) /* bursts are the worker's, not one end's */
+	if (member->slot) { /* bursts are the worker's, not one end's */
 		ret->bursts = NULL;
+		ret->arrivals = NULL;
+	}
+	if (flow->volley_ns) {
+		ret->volleys = RESULT_VOLLEYS;
+		memcpy(ret->volley_ns, flow->volley_ns + member->slot * RESULT_VOLLEYS, sizeof(ret->volley_ns));
+	}
 	if (share->plan->test[member->c.test].sweep.spec[0].qp_histogram && flow->result->qp_count) {
 		ret->qp = flow->result->qp + first;
 		ret->qp_count = member->qps;

@@ -148,6 +148,7 @@ int share_open(struct many *many, struct error *err)
 {
 	struct error mine = { 0 };
 
+	many->share.control.followed = true;
 	open_groups(many, &mine);
 	return comm_agree(many->comm, &mine, many_deadline(many), err);
 }

@@ -2,7 +2,7 @@
 #include "base/pages.h"
 #include "engine/burst.h"
 #include "orch/share.h"
-#include "spec/burst.h"
+#include "spec/arrivals.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 static bool follows(const struct group *group)
 {
-	return group->active && spec_bursts(&group->spec) && group->spec.burst_profile != BURST_STORAGE;
+	return spec_bursts(&group->spec) && group->spec.burst_profile != BURST_STORAGE;
 }
 
 /* The slots that all tests' gaps are thought to be those of; NULL: no burst has a common instant. */
@@ -119,10 +119,15 @@ int resync_step(struct many *many, struct error *err)
 	return 0;
 }
 
+static uint64_t track_begin(const struct resync *r)
+{
+	return r->points > RESYNC_TRACK ? r->points - RESYNC_TRACK : 0;
+}
+
 /* The points nearest to an instant, as many before as behind: at is the first one behind. */
 static void read_track(const struct resync *r, uint64_t at, int64_t ns, struct clock_reading *ret)
 {
-	const uint64_t first = r->points > RESYNC_TRACK ? r->points - RESYNC_TRACK : 0;
+	const uint64_t first = track_begin(r);
 	const uint64_t begin = at > first + CLOCKFIT_POINTS / 2 ? at - CLOCKFIT_POINTS / 2 : first;
 	struct clockfit fit = { 0 };
 
@@ -135,18 +140,38 @@ static void read_track(const struct resync *r, uint64_t at, int64_t ns, struct c
 	clockfit_at(&fit, ns, ret);
 }
 
+/* Instants that only go on; at: where the one before lies. */
+static void read_on(const struct resync *r, uint64_t *at, int64_t ns, struct clock_reading *ret)
+{
+	while (*at < r->points && r->track[*at % RESYNC_TRACK].at_ns < ns)
+		++*at;
+	read_track(r, *at, ns, ret);
+}
+
+static void look_back_arrivals(const struct resync *r, struct burst_arrivals *arrivals)
+{
+	uint64_t at = track_begin(r);
+
+	arrivals->followed = true;
+	for (uint64_t i = arrivals_first_kept(arrivals); i < arrivals->kept; i++) {
+		struct burst_arrival *record = &arrivals->record[i % BURST_KEPT];
+		struct clock_reading reading;
+
+		read_on(r, &at, record->first_ns, &reading);
+		record->offset_ns = -reading.offset_ns;
+	}
+}
+
 static void look_back(const struct resync *r, struct burst_stats *stats)
 {
-	uint64_t at = r->points > RESYNC_TRACK ? r->points - RESYNC_TRACK : 0;
+	uint64_t at = track_begin(r);
 
 	stats->followed = true;
 	for (uint64_t i = burst_first_kept(stats); i < stats->kept; i++) {
 		struct burst_record *record = &stats->record[i % BURST_KEPT];
 		struct clock_reading reading;
 
-		while (at < r->points && r->track[at % RESYNC_TRACK].at_ns < record->rung_ns)
-			at++;
-		read_track(r, at, record->rung_ns, &reading);
+		read_on(r, &at, record->rung_ns, &reading);
 		record->offset_ns = -reading.offset_ns;
 		if (reading.bound_ns > stats->clock_error_ns)
 			stats->clock_error_ns = reading.bound_ns;
@@ -167,7 +192,12 @@ void resync_end(struct many *many)
 	after = from_here(*latest(&many->clocks.fit[many->comm->rank]));
 	add(r, &after);
 	for (uint32_t i = 0; i < share->groups; i++)
-		for (uint32_t j = 0; follows(&share->group[i]) && j < share->group[i].workers; j++)
-			if (share->group[i].result.worker[j].bursts)
-				look_back(r, share->group[i].result.worker[j].bursts);
+		for (uint32_t j = 0; follows(&share->group[i]) && j < share->group[i].workers; j++) {
+			struct worker_result *worker = &share->group[i].result.worker[j];
+
+			if (worker->bursts)
+				look_back(r, worker->bursts);
+			if (worker->arrivals)
+				look_back_arrivals(r, worker->arrivals);
+		}
 }

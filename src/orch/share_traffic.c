@@ -61,12 +61,15 @@ int traffic_agree_start(struct many *many, int64_t lead_ns, int64_t deadline_ns,
 }
 
 /* A phase of one test. */
-static void set_phase(const struct spec *spec, int64_t start_ns, bool measure, struct phase *ret)
+static void set_phase(const struct watch *w, const struct spec *spec, bool measure, struct phase *ret)
 {
 	struct spec_op op[SPEC_OPS];
-	const uint64_t warmup = spec->warmup_iterations * spec_ops(spec, op);
+	const uint64_t warmup = w->many->volley ? RESULT_VOLLEYS : spec->warmup_iterations * spec_ops(spec, op);
 
-	*ret = (struct phase){ .start_ns = start_ns, .measure = measure, .quota = measure ? spec_quota(spec) : warmup };
+	*ret = (struct phase){ .start_ns = w->start_ns,
+			       .measure = measure,
+			       .volley = w->many->volley,
+			       .quota = measure ? spec_quota(spec) : warmup };
 	phase_set_instants(ret, spec);
 }
 
@@ -272,14 +275,14 @@ static void begin(struct watch *w, bool measure)
 	for (uint32_t i = 0; i < plan->tests; i++) {
 		struct phase phase;
 
-		set_phase(&plan->test[i].sweep.spec[w->many->stage.point], w->start_ns, measure, &phase);
+		set_phase(w, &plan->test[i].sweep.spec[w->many->stage.point], measure, &phase);
 		w->end_ns = phase.stop_ns > w->end_ns ? phase.stop_ns : w->end_ns;
 	}
 	for (uint32_t i = 0; i < share->groups; i++) {
 		const struct group *group = &share->group[i];
 		struct phase phase;
 
-		set_phase(&group->spec, w->start_ns, measure, &phase);
+		set_phase(w, &group->spec, measure, &phase);
 		w->overdue.due_ns = phase.stop_ns > w->overdue.due_ns ? phase.stop_ns : w->overdue.due_ns;
 		overdue_expect(&w->overdue, &group->spec);
 		lossy |= !transport_is_reliable(group->spec.transport) || group->spec.null_loss > 0;
@@ -332,7 +335,7 @@ static int carry_traffic(struct watch *w, bool measure, struct error *err)
 	return rc;
 }
 
-static int run_phase(struct many *many, bool measure, struct error *err)
+int traffic_phase(struct many *many, bool measure, struct error *err)
 {
 	const struct error none = { 0 };
 	const struct error *const mine = measure ? &none : &many->mine.error;
@@ -368,13 +371,15 @@ static int run_phases(struct many *many, struct error *err)
 	if (rc == 0 && !many->stage.point && many->stage.round <= 1)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
 	if (rc == 0)
+		rc = share_volley(many, err);
+	if (rc == 0)
 		many_begins(many, MANY_TRAFFIC);
 	if (rc == 0 && warmup_apart(many->conf->plan, many->stage.point)) {
-		rc = run_phase(many, false, err);
+		rc = traffic_phase(many, false, err);
 		if (rc == 0)
 			rc = step_wishes(many, many_deadline(many), err);
 	}
-	return rc < 0 ? rc : run_phase(many, true, err);
+	return rc < 0 ? rc : traffic_phase(many, true, err);
 }
 
 int share_traffic(struct many *many, struct error *err)

@@ -3,8 +3,9 @@
 #define PLAN_OUTCOME_H
 
 #include "plan/plan.h"
-#include "spec/burst.h"
+#include "spec/arrivals.h"
 #include "spec/part.h"
+#include "spec/volley.h"
 
 struct outcome_end {
 	uint64_t stage;
@@ -39,6 +40,8 @@ struct outcome_test {
 	uint64_t steppers;
 	double step_mean, step_max; /* in step: an iteration at its sender, s; 0: not in step */
 	struct burst_sum *burst_sum; /* while results are looked at */
+	struct arrival_sum *arrival_sum;
+	struct volley_sum *volley_sum;
 	bool has_bursts;
 	struct burst_summary bursts;
 };

@@ -58,6 +58,41 @@ static void completion(const struct page *page, const struct burst_summary *b)
 	spread(page, "Completion of a burst", &b->completion, remark);
 }
 
+/* What the receivers saw of it, each by its own clock. */
+static void arrivals(const struct page *page, const struct spec *spec, const struct burst_summary *b)
+{
+	const struct arrival_summary *a = &b->arrivals;
+	char value[UNITS_TEXT], remark[4 * UNITS_TEXT] = "";
+
+	if (!a->bursts)
+		return;
+	if (!isnan(a->slowdown))
+		snprintf(remark, sizeof(remark), "; %s times the link's", units_format_figure(a->slowdown, value));
+	spread(page, "Arrival of a burst", &a->span, remark);
+	if (!spec->burst_size)
+		return;
+	snprintf(value, sizeof(value), "%llu", (unsigned long long)a->whole);
+	snprintf(remark, sizeof(remark), "of %llu at %u receiver%s, each by its own clock",
+		 (unsigned long long)a->bursts, a->receivers, a->receivers == 1 ? "" : "s");
+	page_text(page, "Bursts that came whole", value, "bursts", remark);
+}
+
+/* The receiver's one clock beside the senders'. */
+static void volley(const struct page *page, const struct burst_summary *b)
+{
+	const struct volley_summary *v = &b->volley;
+	char value[UNITS_TEXT], posted[UNITS_TEXT], serial[UNITS_TEXT], remark[6 * UNITS_TEXT];
+
+	if (v->senders < 2)
+		return;
+	snprintf(remark, sizeof(remark), "; posts by the senders' clocks: %s%s%s",
+		 units_format_figure(v->posted.p50, posted), isnan(v->serial_us) ? "" : ", the link needs ",
+		 isnan(v->serial_us) ? "" : units_format_figure(v->serial_us, serial));
+	spread(page, "Volley at the receiver", &v->arrived, remark);
+	page_text(page, "Clocks and paths differ by", units_format_figure(v->apart_us, value), "usec",
+		  "of the quickest message of each sender, on the receiver's clock");
+}
+
 void block_bursts(const struct page *page, const struct spec *spec, const struct burst_summary *b)
 {
 	char value[UNITS_TEXT], low[UNITS_TEXT], remark[2 * UNITS_TEXT];
@@ -69,6 +104,8 @@ void block_bursts(const struct page *page, const struct spec *spec, const struct
 	if (!isnan(b->burst_gbps))
 		page_figure(page, "Rate in a burst", b->burst_gbps, "Gbit/sec");
 	completion(page, b);
+	arrivals(page, spec, b);
+	volley(page, b);
 	if (b->gap.count) {
 		snprintf(remark, sizeof(remark), "; 1%%: %s", units_format_figure(b->gap.p1, low));
 		spread(page, "From burst to burst", &b->gap, remark);

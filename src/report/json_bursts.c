@@ -41,6 +41,41 @@ static json_t *together(const struct burst_summary *b)
 	return object;
 }
 
+/* Where the receivers tell it. */
+static json_t *arrivals(const struct spec *spec, const struct burst_summary *b)
+{
+	const struct arrival_summary *a = &b->arrivals;
+	json_t *object;
+
+	if (!a->bursts)
+		return json_null();
+	object = json_object();
+	tree_put(&object, "receivers", tree_count(a->receivers));
+	tree_put(&object, "bursts", tree_count(a->bursts));
+	tree_put(&object, "wholeBursts", spec->burst_size ? tree_count(a->whole) : json_null());
+	tree_put(&object, "firstToLast", spread(&a->span));
+	tree_put(&object, "slowdown", tree_real(a->slowdown));
+	return object;
+}
+
+/* Where all senders have one receiver, to which it shows what comes. */
+static json_t *volley(const struct spec *spec, const struct burst_summary *b)
+{
+	const struct volley_summary *v = &b->volley;
+	json_t *object;
+
+	if (v->senders < 2)
+		return json_null();
+	object = json_object();
+	tree_put(&object, "senders", tree_count(v->senders));
+	tree_put(&object, "messageBytes", tree_count(spec->size));
+	tree_put(&object, "arrivalSpread", spread(&v->arrived));
+	tree_put(&object, "postSpread", spread(&v->posted));
+	tree_put(&object, "clocksAndPathsUsec", tree_real(v->apart_us));
+	tree_put(&object, "linkUsec", tree_real(v->serial_us));
+	return object;
+}
+
 json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 {
 	const bool paced = spec->burst_profile == BURST_STORAGE;
@@ -67,6 +102,8 @@ json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 	tree_put(&object, "completion", spread(&b->completion));
 	tree_put(&object, "idealUsec", tree_real(b->ideal_us));
 	tree_put(&object, "slowdown", tree_real(b->slowdown));
+	tree_put(&object, "arrivals", arrivals(spec, b));
+	tree_put(&object, "volley", volley(spec, b));
 	tree_put(&object, "pacedBy", paced ? json_string("program") : json_null());
 	tree_put(&object, "askedFlowGbSec", paced ? tree_real((double)spec->rate_limit / 1e9) : json_null());
 	tree_put(&object, "achievedFlowGbSec", tree_real(b->flow_gbps));

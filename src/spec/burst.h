@@ -68,6 +68,24 @@ struct burst_spread {
 	double p1, p50, p95, p99, max;
 };
 
+/* At the receivers, each by its own clock. */
+struct arrival_summary {
+	uint32_t receivers;
+	uint64_t bursts, whole; /* slots of which something came; of them, with all that all senders have in a burst */
+	struct burst_spread span; /* from the first arrival to the last one, of the latter */
+	double slowdown; /* the median's multiple of ideal_us; NAN */
+};
+
+/* The volley before the bursts, where all go to one receiver. */
+struct volley_summary {
+	uint32_t senders; /* all of whose messages came; fewer than 2: nothing can be said */
+	struct burst_spread
+		posted; /* from the first post to the last one, by the senders' clocks as they were synchronised */
+	struct burst_spread arrived; /* from the first arrival to the last one, by the receiver's clock alone */
+	double apart_us; /* by which the senders' quickest messages differ: clocks and paths together */
+	double serial_us; /* what the receiver's link needs for all messages but one; NAN */
+};
+
 struct burst_summary {
 	uint32_t senders; /* workers that had bursts */
 	uint64_t slots, bursts, skipped, full, late, messages;
@@ -85,7 +103,11 @@ struct burst_summary {
 	struct burst_spread overlap_all, overlap_half; /* at once, from first doorbell to last completion */
 	struct burst_spread completion; /* from the first sender's doorbell to the last one's last completion */
 	double ideal_us, slowdown; /* what the busiest link needs for it, and the median's multiple; NAN */
+	struct arrival_summary arrivals;
+	struct volley_summary volley;
 };
+
+struct burst_spread burst_spread_of(const struct hist *hist); /* of ns */
 
 /* Sums up senders, one after another; what they kept is copied. */
 struct burst_sum;

@@ -286,7 +286,7 @@ static void compare(struct burst_sum *sum, struct burst_summary *ret)
 	free(edge);
 }
 
-static struct burst_spread spread_of(const struct hist *hist)
+struct burst_spread burst_spread_of(const struct hist *hist)
 {
 	if (!hist->count)
 		return (struct burst_spread){ 0, NAN, NAN, NAN, NAN, NAN };
@@ -328,13 +328,13 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 	}
 	if (common)
 		compare(sum, ret);
-	ret->lateness = spread_of(&all->lateness);
-	ret->length = spread_of(&all->length);
-	ret->gap = spread_of(&all->gap);
-	ret->skew = spread_of(&sum->skew);
-	ret->overlap_all = spread_of(&sum->overlap_all);
-	ret->overlap_half = spread_of(&sum->overlap_half);
-	ret->completion = spread_of(&sum->completion);
+	ret->lateness = burst_spread_of(&all->lateness);
+	ret->length = burst_spread_of(&all->length);
+	ret->gap = burst_spread_of(&all->gap);
+	ret->skew = burst_spread_of(&sum->skew);
+	ret->overlap_all = burst_spread_of(&sum->overlap_all);
+	ret->overlap_half = burst_spread_of(&sum->overlap_half);
+	ret->completion = burst_spread_of(&sum->completion);
 	ret->period_us = spec->burst_profile == BURST_SYNC ? (double)spec_burst_period_ns(spec) / 1e3 : (double)NAN;
 	ret->burst_gbps = burst_rate(sum, ret);
 	ret->flow_gbps = all->flows ? all->rate / (double)all->flows * (double)spec->size * 8 / 1e9 : (double)NAN;

@@ -76,6 +76,7 @@ void rank_result_release(struct rank_result *rank)
 		free(rank->worker[i].qp);
 		free(rank->worker[i].hist);
 		free(rank->worker[i].bursts);
+		free(rank->worker[i].arrivals);
 	}
 	free(rank->worker);
 	free(rank->invalid);

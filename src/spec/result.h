@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct buf;
+struct burst_arrivals;
 struct burst_stats;
 struct cursor;
 struct hist;
@@ -18,6 +19,7 @@ struct hist;
 #define RESULT_FACTS     40
 #define RESULT_WORKERS   1024 /* most workers of one side */
 #define RESULT_QPS       16384 /* most QPs of one worker */
+#define RESULT_VOLLEYS   16 /* messages of a connection in the volley before bursts */
 
 /* One thing that was used or found, for the report: key for JSON (camelCase), label for people, value as text. */
 struct fact {
@@ -113,6 +115,11 @@ struct worker_result {
 	struct qp_count *qp;
 
 	struct burst_stats *bursts; /* of a sender with --burst_profile, else NULL (burst.h) */
+	struct burst_arrivals
+		*arrivals; /* of a receiver of them, where slots are on a clock that is followed (arrivals.h) */
+	uint32_t volleys; /* entries: 0, or RESULT_VOLLEYS */
+	int64_t volley_ns
+		[RESULT_VOLLEYS]; /* when each was posted, or came, in rank 0's clock; 0: it was not, or did not */
 	struct hist *hist; /* latency samples, ns, as measured (round trip or completion); NULL when none */
 	struct error error; /* code != 0: this worker failed */
 };

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/hist.h"
+#include "spec/arrivals.h"
 #include "spec/burst.h"
 #include "spec/clean.h"
 
@@ -201,6 +202,12 @@ static void pack_worker(const struct worker_result *worker, struct buf *to)
 	buf_put_u8(to, worker->bursts != NULL);
 	if (worker->bursts)
 		burst_stats_pack(worker->bursts, to);
+	buf_put_u8(to, worker->arrivals != NULL);
+	if (worker->arrivals)
+		burst_arrivals_pack(worker->arrivals, to);
+	buf_put_u32(to, worker->volleys);
+	for (uint32_t i = 0; i < worker->volleys; i++)
+		buf_put_u64(to, (uint64_t)worker->volley_ns[i]);
 }
 
 static int unpack_hist(struct worker_result *ret, struct cursor *from)
@@ -242,6 +249,24 @@ static bool worker_is_sane(const struct worker_result *worker)
 	       worker->longest_ns >= 0;
 }
 
+/* What tells of bursts. */
+static int unpack_bursts(struct worker_result *ret, struct cursor *from)
+{
+	int rc = get_bool(from) ? burst_stats_unpack(&ret->bursts, from) : 0;
+
+	if (rc == 0 && get_bool(from))
+		rc = burst_arrivals_unpack(&ret->arrivals, from);
+	ret->volleys = cursor_u32(from);
+	if (rc == 0 && (from->failed || (ret->volleys && ret->volleys != RESULT_VOLLEYS)))
+		rc = -EPROTO;
+	for (uint32_t i = 0; rc == 0 && i < ret->volleys; i++) {
+		ret->volley_ns[i] = (int64_t)cursor_u64(from);
+		if (from->failed || !is_instant(ret->volley_ns[i]))
+			rc = -EPROTO;
+	}
+	return rc;
+}
+
 static int unpack_worker(struct worker_result *ret, struct cursor *from)
 {
 	int rc;
@@ -260,9 +285,7 @@ static int unpack_worker(struct worker_result *ret, struct cursor *from)
 		return rc;
 	unpack_error(&ret->error, from);
 	rc = unpack_hist(ret, from);
-	if (rc || !get_bool(from) || from->failed)
-		return rc;
-	return burst_stats_unpack(&ret->bursts, from);
+	return rc ? rc : unpack_bursts(ret, from);
 }
 
 void rank_result_pack(const struct rank_result *rank, struct buf *to)

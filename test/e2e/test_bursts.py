@@ -104,6 +104,42 @@ def test_what_a_stop_has_missed_is_not_caught_up(start, free_port, tmp_path, pro
     assert sum(row['begun_ns'] - row['planned_ns'] >= 1_000_000 for row in rows) <= 40
 
 
+def check_arrivals(bursts, rows, slots, whole):
+    """The receiver's account of an incast, against the log: a slot's messages came at instants of its own, in order."""
+    arrivals = bursts['arrivals']
+    came = {row['burst']: row for row in rows if row['arrived'] != '0'}
+    assert arrivals['receivers'] == 1 and arrivals['wholeBursts'] <= arrivals['bursts'] <= slots
+    assert len(came) <= arrivals['bursts']  # of late slots nothing may have been sent, but something come
+    assert all(int(row['first_arrival_ns']) <= int(row['last_arrival_ns']) for row in came.values())
+    assert sum(int(row['arrived']) for row in came.values()) <= bursts['messages']
+    full = [row for row in came.values() if int(row['arrived']) == whole]
+    assert len(full) <= arrivals['wholeBursts'] == (arrivals['firstToLast'] or {'samples': 0})['samples']
+
+
+def check_volley(volley, senders, size):
+    """One clock's view: clocks and paths together are what arrivals and posts can differ by, but for what queued."""
+    assert volley['senders'] == senders and volley['messageBytes'] == size
+    assert volley['arrivalSpread']['samples'] == volley['postSpread']['samples'] == 16
+    assert volley['clocksAndPathsUsec'] >= 0
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
+def test_the_receiver_tells_what_came(run, tmp_path):
+    """Three senders over TCP: all that was sent came in some slot, and the volley before it is none of the traffic."""
+    log = tmp_path / 'bursts.csv'
+    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-4]', '-c', 'TCP', '-s', '1000', '--burst_profile',
+                 'sync_burst', '--burst_size', '6', '--burst_pause', '8', '--burst_count', '40', '-w', '0',
+                 '--link_rate', '10', '--burst_log', log, '--print_json_results', timeout=90)
+    assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
+    test = check(result.stdout)['aggregatedResults']['perTest'][0]
+    bursts = test['bursts']
+    assert test['sent'] == test['received'] == bursts['messages']
+    check_arrivals(bursts, list(csv.DictReader(log.open())), 40, 18)
+    check_volley(bursts['volley'], 3, 1000)
+    assert bursts['volley']['linkUsec'] == pytest.approx(2 * 1000 * 8 / 1e4)
+
+
 @pytest.mark.plain
 @pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
 def test_incast(run):
@@ -139,6 +175,7 @@ def test_all_to_all_shares_its_worker(run):
     bursts = document['aggregatedResults']['perTest'][0]['bursts']
     holds_together(bursts, 10, 2)
     assert bursts['senders'] == 3 and bursts['slots'] == 120
+    assert bursts['volley'] is None and bursts['arrivals']['receivers'] <= 3  # several receivers: no clock sees all
     sent = [c['loss']['sent'] for c in document['connections']]
     assert len(sent) == 6 and sum(sent) == bursts['messages']
     assert all(c['loss']['received'] == c['loss']['sent'] for c in document['connections'])
