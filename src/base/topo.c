@@ -345,7 +345,7 @@ int topo_bind_area(const struct topo *topo, void *data, size_t size, int node)
 	return hwloc_set_area_membind(topo->hw, data, size, obj->nodeset, HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET);
 }
 
-void *topo_alloc(const struct topo *topo, size_t size, int node)
+void *topo_alloc(const struct topo *topo, size_t size, int node, bool touch)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -356,7 +356,7 @@ void *topo_alloc(const struct topo *topo, size_t size, int node)
 		topo_free(topo, data, size);
 		return NULL;
 	}
-	if (madvise(data, size, MADV_POPULATE_WRITE) < 0) /* before Linux 5.14: page by page, a trap for each */
+	if (touch && madvise(data, size, MADV_POPULATE_WRITE) < 0) /* before Linux 5.14: page by page, a trap for each */
 		for (size_t i = 0; i < size; i += page)
 			*(volatile uint8_t *)(data + i) = 0;
 	return data;

@@ -47,10 +47,11 @@ int topo_check(const struct topo *topo, const struct core_list *list, struct err
 int topo_bind_thread(const struct topo *topo, unsigned core, struct error *err); /* the calling thread */
 
 /*
- * Page-aligned zeroed memory on a NUMA node (any when node < 0), touched; free with topo_free. NULL and errno when it
- * fails: ENODEV for an unknown node, EPERM or ENOSYS where binding is forbidden (some containers; node -1 works there).
+ * Page-aligned zeroed memory on a NUMA node (any when node < 0), touched if asked to; free with topo_free. NULL and errno
+ * when it fails: ENODEV for an unknown node, EPERM or ENOSYS where binding is forbidden (some containers; node -1 works
+ * there).
  */
-void *topo_alloc(const struct topo *topo, size_t size, int node);
+void *topo_alloc(const struct topo *topo, size_t size, int node, bool touch);
 /* Mapped memory that nobody has touched shall lie on that node; 0, or -1 and errno as above. */
 int topo_bind_area(const struct topo *topo, void *data, size_t size, int node);
 void topo_free(const struct topo *topo, void *data, size_t size);

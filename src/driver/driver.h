@@ -55,6 +55,7 @@ struct caps {
 	bool delivery; /* a DONE_TX means that the message arrived */
 	bool poll_memory; /* a plain write shows in the peer's memory, its last byte last: ping-pong may poll memory */
 	bool passive_idle; /* the passive side of a one-sided verb needs no CPU at all */
+	bool moves_nothing; /* no byte of a message is read or written (null) */
 	bool no_peer; /* nothing reaches the other side's endpoints: the driver answers by itself (null) */
 	bool can_wait; /* wait() sleeps; else polling only */
 	bool in_turn; /* one side's addresses answer the other's: ep_offer comes before its ep_addr */

@@ -98,6 +98,7 @@ static void null_caps(const struct port *base, struct caps *ret)
 			      .max_rx_depth = NULL_RUNS,
 			      .max_qps = 16384,
 			      .stride_align = 64,
+			      .moves_nothing = true,
 			      .delivery = port->conf.spec->null_loss <= 0,
 			      .passive_idle = !port->counts,
 			      .no_peer = !port->counts,

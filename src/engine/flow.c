@@ -216,6 +216,7 @@ int flow_open(struct flow *flow, const struct port_conf *conf, const struct mem_
 		flow->eps[i].repost = (uint32_t)flow->spec->rx_depth;
 	flow->rx_depth = (uint32_t)flow->spec->rx_depth;
 	buffers.device = flow->caps.device;
+	buffers.unused = flow->caps.moves_nothing && flow->spec->metric == METRIC_BW && !flow->spec->validate;
 	buffers.size = buffer_bytes(conf, flow->caps.stride_align);
 	rc = mem_alloc(&buffers, &flow->mem, err);
 	if (rc < 0)

@@ -8,14 +8,15 @@
 #include <errno.h>
 
 /* Where binding to a node is forbidden (some containers) the kernel chooses the node: *node is then unknown. */
-static void *allocate(const struct topo *topo, size_t size, int *node)
+static void *allocate(const struct mem_conf *conf, int *node)
 {
-	void *data = topo_alloc(topo, size, *node);
+	const struct topo *topo = conf->host->topo;
+	void *data = topo_alloc(topo, conf->size, *node, !conf->unused);
 
 	if (data || *node < 0 || (errno != EPERM && errno != ENOSYS))
 		return data;
 	*node = -1;
-	return topo_alloc(topo, size, -1);
+	return topo_alloc(topo, conf->size, -1, !conf->unused);
 }
 
 static int explain(int code, size_t size, int node, struct error *err)
@@ -47,7 +48,7 @@ static int host_alloc(const struct mem_conf *conf, struct mem *mem, struct error
 		rc = alloc_huge(conf, &node, mem, err);
 	} else {
 		mem->mapped = conf->size;
-		mem->data = allocate(conf->host->topo, conf->size, &node);
+		mem->data = allocate(conf, &node);
 		if (!mem->data)
 			rc = explain(-errno, conf->size, node, err);
 	}

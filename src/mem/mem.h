@@ -38,7 +38,7 @@ struct mem_host {
 
 struct mem {
 	const struct mem_kind_row *kind;
-	uint8_t *data; /* page aligned, zeroed, touched; NULL: the CPU cannot see it */
+	uint8_t *data; /* page aligned, zeroed, touched unless unused; NULL: the CPU cannot see it */
 	uint64_t base; /* address of the first byte as work requests name it */
 	size_t size; /* at least what was asked for */
 	int node; /* NUMA node it lies on; -1: any, or unknown because binding is forbidden here */
@@ -57,6 +57,7 @@ struct mem_conf {
 	const struct spec *spec; /* mem, hugepages, gpu */
 	const struct mem_host *host;
 	size_t size;
+	bool unused; /* the driver neither reads nor writes them: they take no memory */
 	unsigned worker; /* the how many-th of this side */
 	const char *device; /* RDMA device that uses it; NULL: none */
 };

@@ -326,7 +326,7 @@ static void memory_is_aligned_and_zero(void **state)
 	(void)state;
 	assert_int_equal(topo_open(&topo, NULL), 0);
 	for (node = -1; node < 1; node++) {
-		uint8_t *data = topo_alloc(topo, size, node);
+		uint8_t *data = topo_alloc(topo, size, node, true);
 
 		assert_non_null(data);
 		assert_int_equal((uintptr_t)data % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
@@ -336,10 +336,10 @@ static void memory_is_aligned_and_zero(void **state)
 		topo_free(topo, data, size);
 	}
 	errno = 0;
-	assert_null(topo_alloc(topo, size, 1000));
+	assert_null(topo_alloc(topo, size, 1000, true));
 	assert_int_equal(errno, ENODEV);
-	assert_null(topo_alloc(topo, 0, -1));
-	assert_null(topo_alloc(topo, SIZE_MAX / 2, -1));
+	assert_null(topo_alloc(topo, 0, -1, true));
+	assert_null(topo_alloc(topo, SIZE_MAX / 2, -1, true));
 	topo_free(topo, NULL, 0);
 	topo_close(topo);
 	topo_close(NULL);
