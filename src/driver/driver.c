@@ -40,6 +40,13 @@ uint64_t port_most(const struct port_conf *conf, size_t offset)
 	return most;
 }
 
+int port_peer(const struct port_conf *conf, struct error *err)
+{
+	if (!conf->gone || !*conf->gone)
+		return 0;
+	return error_set(err, -ECONNRESET, "the other side is gone");
+}
+
 uint64_t driver_no_message(const struct spec *spec)
 {
 	(void)spec;

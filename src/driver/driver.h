@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "spec/spec.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct port_conf {
 	bool active; /* this side sends (requests); of a test of both directions: the one that connects */
 	const struct sockaddr_storage *local,
 		*remote; /* ends of the control connection: where the peer can be reached */
+	const atomic_int *gone; /* set when the other side is lost: waits for it end (port_peer); NULL: nobody tells */
 	struct error *
 		closing; /* close, unreg and ep_close tell here what the device did not take back; NULL = nobody asks */
 };
@@ -199,6 +201,9 @@ struct driver {
 };
 
 #define EP_ADDR_MAX 256
+
+/* Whether waiting for the other side makes sense: 0, or -ECONNRESET with a sentence when it is gone. */
+int port_peer(const struct port_conf *conf, struct error *err);
 
 /* The largest value that a number of the spec has in any of the port's tests. */
 uint64_t port_most(const struct port_conf *conf, size_t offset);

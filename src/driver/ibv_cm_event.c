@@ -23,6 +23,7 @@ void ib_cm_ack(const struct ib_port *p, struct rdma_cm_event *event)
  * once this end is back there.
  */
 #define CM_PATIENCE_NS 5000000000
+#define SLICE_NS       200000000 /* how late a lost peer is noticed */
 
 static bool is_failure(enum rdma_cm_event_type type)
 {
@@ -31,19 +32,19 @@ static bool is_failure(enum rdma_cm_event_type type)
 	       type == RDMA_CM_EVENT_REJECTED || type == RDMA_CM_EVENT_DEVICE_REMOVAL;
 }
 
-/* Sleeps until the channel has an event or the deadline has passed. */
+/* Sleeps until the channel may have an event, or the deadline has passed or the peer is gone. */
 static int wait_readable(const struct ib_port *p, int64_t deadline_ns, const char *what, struct error *err)
 {
 	int64_t left = deadline_ns - clock_now(p->conf.clock);
 	struct pollfd fd = { .fd = p->cm->channel->fd, .events = POLLIN };
-	struct timespec limit = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
+	const struct timespec limit = { .tv_nsec = left < SLICE_NS ? left : SLICE_NS };
 
 	if (left <= 0)
 		return error_set(err, -ETIMEDOUT, "rdma_cm on %s: the peer did not answer in time (waiting for %s)",
 				 p->name, what);
 	if (ppoll(&fd, 1, &limit, NULL) < 0 && errno != EINTR)
 		return ib_cm_failed(p, "ppoll", "cannot wait for an event", err);
-	return 0;
+	return port_peer(&p->conf, err);
 }
 
 /* Any event, before the deadline; the caller acknowledges it. */

@@ -40,7 +40,7 @@ static int look(struct hello *h, struct error *err)
 			"from here?",
 			p->info->fabric_attr->prov_name);
 	sched_yield();
-	return 0;
+	return port_peer(&p->conf, err);
 }
 
 static int await(struct hello *h, const bool *done, struct error *err)

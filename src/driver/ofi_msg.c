@@ -83,6 +83,9 @@ static ssize_t next_event(struct ofi_port *p, uint32_t *kind, union event *ret, 
 			return event_failed(p, err);
 		if (rc != -FI_EAGAIN && rc != -FI_ETIMEDOUT && rc != -FI_EINTR)
 			return ofi_error(p, "fi_eq_sread", (int)rc, err);
+		rc = port_peer(&p->conf, err);
+		if (rc)
+			return rc;
 	}
 	return error_set(err, -ETIMEDOUT, "an MSG endpoint of libfabric's provider %s was not connected in time",
 			 p->info->fabric_attr->prov_name);

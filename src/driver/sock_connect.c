@@ -107,7 +107,7 @@ static int connect_to(struct sock_ep *ep, const struct sock_addr *peer, int64_t 
 {
 	struct sock_port *p = sock_port_of(ep);
 	const struct token token = { .nonce = peer->nonce, .worker = peer->worker, .index = peer->index };
-	const struct patience until = { .clock = p->clock, .deadline_ns = deadline_ns };
+	const struct patience until = { .clock = p->clock, .deadline_ns = deadline_ns, .interrupted = p->conf.gone };
 	int rc;
 
 	ep->fd = sock_socket(p, SOCK_STREAM | SOCK_NONBLOCK, err);
@@ -121,6 +121,8 @@ static int connect_to(struct sock_ep *ep, const struct sock_addr *peer, int64_t 
 	rc = net_connect(ep->fd, (const struct sockaddr *)&peer->address, net_len(&peer->address), &until);
 	if (rc == 0 && send(ep->fd, &token, sizeof(token), MSG_NOSIGNAL) != sizeof(token))
 		rc = errno ? -errno : -EIO;
+	if (rc == -EINTR)
+		return port_peer(&p->conf, err);
 	if (rc < 0)
 		return sock_fail(err, rc, "open a data connection to", &peer->address);
 	ep->peer = peer->address;
@@ -218,6 +220,9 @@ static int accept_from(struct sock_ep *ep, int64_t deadline_ns, struct error *er
 	int rc;
 
 	while (a->arrived[ep->base.index] < 0) {
+		rc = port_peer(&p->conf, err);
+		if (rc < 0)
+			return rc;
 		rc = arrivals_await(p, deadline_ns);
 		if (rc == 0)
 			rc = accept_all(p, err);

@@ -149,8 +149,8 @@ int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns,
 	error_clear(err);
 	if (!rc)
 		return verdict.code ? error_set(err, verdict.code, "%s", verdict.text) : 0;
-	/* Our own failure came first and says more than a connection that broke after it. */
-	if (own.code)
+	/* Our own failure says more than a connection that broke after it, unless that is what it comes from. */
+	if (own.code && !comm_consequence(&own))
 		return error_set(err, own.code, "%s", own.text);
 	return error_set(err, rc, "%s", lost.text);
 }

@@ -59,6 +59,7 @@ struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
 	const struct clock *clock;
+	const atomic_int *gone; /* two ranks: set when the other one is lost, for waits elsewhere; else NULL */
 	const atomic_int *interrupted; /* while not NULL and set, a wait for other ranks ends with -EINTR */
 	/* Many ranks: NULL, or done again and again while a collective call waits; notes may be sent and taken in it. */
 	int (*meanwhile)(void *context, struct error *err);

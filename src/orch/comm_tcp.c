@@ -176,6 +176,7 @@ int comm_tcp_open(int fd, unsigned rank, const char *name, const struct clock *c
 		free(tcp);
 		return rc;
 	}
+	tcp->comm.gone = &tcp->conn->gone;
 	*ret = &tcp->comm;
 	return 0;
 }

@@ -19,6 +19,7 @@ void conn_fail(struct conn *conn, const struct error *why)
 {
 	if (!conn->error.code) {
 		conn->error = *why;
+		conn->gone = 1;
 		shutdown(conn->fd, SHUT_RDWR);
 	}
 	pthread_cond_broadcast(&conn->changed);

@@ -44,6 +44,7 @@ struct conn {
 	bool ping_answered;
 	struct ping ping;
 	bool closing; /* we ask the keeper to end */
+	atomic_int gone; /* not 0 with the next; for those who wait elsewhere, without the lock */
 	struct error error; /* why the connection is of no more use; the first reason stays */
 	struct frame_reader reader;
 	int64_t heard_ns, beat_ns; /* last byte came; next beat is due */

@@ -58,6 +58,7 @@ static int open_flow(struct run *run, unsigned i, struct error *err)
 				  .active = run->active,
 				  .local = &run->comm->local,
 				  .remote = &run->comm->remote,
+				  .gone = run->comm->gone,
 				  .closing = &run->closing };
 	int rc;
 

@@ -12,6 +12,14 @@
 
 #define QPERF_BEHIND 3 /* timeouts: for what on a slow path comes behind the test's own data */
 
+/* A timeout in seconds as ns; 30 years at most, so that so many of them are still an instant of the clock. */
+static inline int64_t qperf_timeout_ns(uint32_t seconds)
+{
+	const int64_t most = 30 * 365 * 86400LL;
+
+	return (seconds < most ? seconds : most) * 1000000000LL;
+}
+
 struct qperf_channel {
 	int fd; /* non-blocking; -1: none */
 	const struct clock *clock;

@@ -75,7 +75,7 @@ static int connect_server(struct client *c, unsigned test, struct error *err)
 	int rc;
 
 	c->channel = (struct qperf_channel){
-		.fd = -1, .clock = &c->clock, .timeout_ns = (int64_t)(c->loc.timeout * SECOND_NS), .client = true
+		.fd = -1, .clock = &c->clock, .timeout_ns = qperf_timeout_ns(c->loc.timeout), .client = true
 	};
 	rc = qperf_channel_connect(&c->channel, c->line->host, c->line->listen_port, (int64_t)c->line->wait_ns, err);
 	if (rc)

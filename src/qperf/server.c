@@ -15,11 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILDREN  64
-#define BACKLOG   64
-#define QUIT      77 /* a child's exit status: its client wants the server to end */
-#define SECOND_NS 1000000000ull
-#define PAUSE_MS  100
+#define CHILDREN 64
+#define BACKLOG  64
+#define QUIT     77 /* a child's exit status: its client wants the server to end */
+#define PAUSE_MS 100
 
 struct server {
 	const struct qperf_line *line;
@@ -51,7 +50,7 @@ static int read_request(struct service *s, struct error *err)
 	if (rc == 0)
 		rc = qperf_request_unpack(data, &s->request, err);
 	if (rc == 0 && s->request.params.timeout)
-		s->channel.timeout_ns = (int64_t)(s->request.params.timeout * SECOND_NS);
+		s->channel.timeout_ns = qperf_timeout_ns(s->request.params.timeout);
 	return rc;
 }
 
@@ -101,7 +100,7 @@ static int serve_client(struct server *server, int fd)
 	int rc;
 
 	s.channel = (struct qperf_channel){ .clock = &server->clock,
-					    .timeout_ns = (int64_t)(server->line->loc.timeout * SECOND_NS) };
+					    .timeout_ns = qperf_timeout_ns(server->line->loc.timeout) };
 	rc = qperf_channel_accept(&s.channel, fd, &err);
 	if (rc == 0) {
 		rc = read_request(&s, &err);

@@ -1,4 +1,5 @@
 /* Checks the values of a qperf command line: counts, sizes, times and loops, with the sentences of what is refused. */
+#include "qperf/channel.h"
 #include "qperf/line.h"
 
 #include <setjmp.h>
@@ -235,6 +236,21 @@ static void loops_that_are_refused(void **state)
 	check(parse_loop, rows, LENGTH(rows));
 }
 
+/* Any number of seconds may come from the other end: a multiple of it from now is still an instant. */
+static void timeouts(void **state)
+{
+	const int64_t now = INT64_MAX / 2;
+	int64_t longest, end;
+
+	(void)state;
+	assert_int_equal(qperf_timeout_ns(0), 0);
+	assert_int_equal(qperf_timeout_ns(5), 5 * SECOND);
+	longest = qperf_timeout_ns(UINT32_MAX);
+	assert_true(longest > (int64_t)(1000000 * SECOND));
+	assert_false(__builtin_mul_overflow(longest, QPERF_BEHIND, &end));
+	assert_false(__builtin_add_overflow(end, now, &end));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +259,7 @@ int main(void)
 		cmocka_unit_test(times),
 		cmocka_unit_test(loops),
 		cmocka_unit_test(loops_that_are_refused),
+		cmocka_unit_test(timeouts),
 	};
 
 	return cmocka_run_group_tests_name("qperf_value", tests, NULL, NULL);
