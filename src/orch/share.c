@@ -62,7 +62,7 @@ static int add_member(struct share *share, const struct connection *c, bool acti
 	return 0;
 }
 
-static int add_members(struct share *share, uint32_t round, struct error *err)
+static int add_members(struct share *share, struct stage stage, struct error *err)
 {
 	struct plan_cursor cursor;
 	struct connection c;
@@ -70,7 +70,7 @@ static int add_members(struct share *share, uint32_t round, struct error *err)
 
 	plan_begin(&cursor, share->plan, share->rank);
 	while (rc == 0 && plan_next(&cursor, &c)) {
-		if (c.round != round)
+		if (c.round != stage.round || !plan_runs(share->plan, c.test, stage.point))
 			continue;
 		if (share->plan->endpoint[c.from].host == share->rank)
 			rc = add_member(share, &c, true, err);
@@ -159,7 +159,7 @@ int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct
 	int rc;
 
 	*ret = (struct share){ .plan = plan, .rank = rank };
-	rc = add_members(ret, stage.round, err);
+	rc = add_members(ret, stage, err);
 	if (rc < 0)
 		return rc;
 	if (ret->members)

@@ -276,7 +276,8 @@ static void begin(struct watch *w, bool measure)
 		struct phase phase;
 
 		set_phase(w, &plan->test[i].sweep.spec[w->many->stage.point], measure, &phase);
-		w->end_ns = phase.stop_ns > w->end_ns ? phase.stop_ns : w->end_ns;
+		if (plan_runs(plan, i, w->many->stage.point) && phase.stop_ns > w->end_ns)
+			w->end_ns = phase.stop_ns;
 	}
 	for (uint32_t i = 0; i < share->groups; i++) {
 		const struct group *group = &share->group[i];

@@ -15,6 +15,7 @@ static const struct named_key specials[] = {
 	{ "tests", { KEY_TESTS, -1, KEY_OF_SCENARIO } },
 	{ "testNodes", { KEY_TEST_NODES, -1, KEY_OF_TEST } },
 	{ "testName", { KEY_TEST_NAME, -1, KEY_OF_TEST } },
+	{ "role", { KEY_ROLE, -1, KEY_OF_TEST } },
 	{ "trafficDirection", { KEY_DIRECTION, -1, KEY_OF_TEST } },
 	{ "printConnectionMatrix", { KEY_MATRIX, -1, KEY_OF_TEST } },
 	{ "cudaDeviceId", { KEY_GPU, -1, KEY_OF_NODE } },

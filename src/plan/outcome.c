@@ -36,6 +36,7 @@ void outcome_release(struct outcome *outcome)
 	for (uint64_t i = 0; outcome->stage && i < outcome->done; i++)
 		free(outcome->stage[i].clock);
 	outcome_drop_bursts(outcome);
+	outcome_drop_samples(outcome);
 	outcome_drop_sums(outcome);
 	for (uint32_t i = 0; outcome->counters && i < outcome->plan->hosts; i++)
 		port_counters_release(&outcome->counters[i]);
@@ -187,7 +188,7 @@ static int check_point(const struct outcome *outcome, unsigned point, uint64_t *
 	while (plan_next(&cursor, &c)) {
 		char label[PLAN_LABEL];
 
-		if (plan_stage_of(outcome->plan, &c, point) >= outcome->done)
+		if (!outcome_ran(outcome, &c, point))
 			continue;
 		*ends += 2;
 		if (!find(outcome, &c, point, true) || !find(outcome, &c, point, false))
@@ -288,7 +289,7 @@ int outcome_result(const struct outcome *outcome, const struct connection *conne
 	ret->started_unix_ns = outcome->started_unix_ns;
 	ret->setup_seconds = outcome->setup_seconds;
 	ret->status = outcome->status == RUN_INTERRUPTED ? RUN_INTERRUPTED : RUN_OK;
-	ret->measured = outcome->measured && plan_stage_of(plan, connection, point) < outcome->done;
+	ret->measured = outcome->measured && outcome_ran(outcome, connection, point);
 	if (!ret->measured) {
 		leave_out(outcome, connection, ret);
 		return 0;

@@ -2,6 +2,7 @@
 #ifndef PLAN_OUTCOME_H
 #define PLAN_OUTCOME_H
 
+#include "plan/impact.h"
 #include "plan/plan.h"
 #include "spec/arrivals.h"
 #include "spec/part.h"
@@ -44,6 +45,9 @@ struct outcome_test {
 	struct volley_sum *volley_sum;
 	bool has_bursts;
 	struct burst_summary bursts;
+	struct hist *samples; /* of a victim's connections, while results are looked at */
+	bool has_latency;
+	struct latency latency; /* of all these samples */
 };
 
 /* The connections of an endpoint, of one of its processes or of a host in one direction, and what they come to. */
@@ -115,6 +119,12 @@ static inline struct outcome_test *outcome_test(const struct outcome *outcome, u
 	return &outcome->test[point * outcome->plan->tests + test];
 }
 
+/* Whether a connection was in a stage that is done. */
+static inline bool outcome_ran(const struct outcome *outcome, const struct connection *c, unsigned point)
+{
+	return plan_runs(outcome->plan, c->test, point) && plan_stage_of(outcome->plan, c, point) < outcome->done;
+}
+
 int outcome_init(struct outcome *ret, const struct request *request, const struct plan *plan, struct error *err);
 void outcome_release(struct outcome *outcome);
 /* Another phase begins, s after the first did, and the one before is over. */
@@ -140,6 +150,16 @@ int outcome_add_bursts(struct outcome *outcome, const struct connection *c, unsi
 		       struct error *err);
 void outcome_end_bursts(struct outcome *outcome, unsigned point, uint32_t number);
 void outcome_drop_bursts(struct outcome *outcome);
+
+/* All samples of a victim of latency (outcome_impact.c), when all its connections were looked at. */
+int outcome_add_samples(struct outcome *outcome, const struct connection *c, unsigned point,
+			const struct result *result, struct error *err);
+void outcome_end_samples(struct outcome *outcome, unsigned point, uint32_t number);
+void outcome_drop_samples(struct outcome *outcome);
+
+/* What the load did to one figure of a victim; false: it has no such figure. */
+enum impact_figure { IMPACT_MEAN, IMPACT_P99, IMPACT_P999, IMPACT_RATE, IMPACT_FIGURES };
+bool outcome_impact(const struct outcome *outcome, uint32_t test, enum impact_figure figure, struct impact *ret);
 
 /* Sums (outcome_sums.c). The number is that of the figure. A test's sums are known when all of its connections were added. */
 int outcome_make_sums(struct outcome *outcome, struct error *err);

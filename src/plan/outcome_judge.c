@@ -147,13 +147,12 @@ static bool is_interrupted(const struct outcome *outcome)
 static int judge_one(struct outcome *outcome, const struct connection *c, unsigned point, double *figure,
 		     struct error *err)
 {
-	const uint64_t stage = plan_stage_of(outcome->plan, c, point);
 	struct outcome_test *test = outcome_test(outcome, point, c->test);
 	struct result *result = &outcome->scratch;
 	int rc;
 
 	*figure = (double)NAN;
-	if (stage >= outcome->done)
+	if (!outcome_ran(outcome, c, point))
 		return 0;
 	rc = outcome_result(outcome, c, point, result, err);
 	if (rc == 0) {
@@ -163,8 +162,9 @@ static int judge_one(struct outcome *outcome, const struct connection *c, unsign
 		outcome_add_sums(outcome, c, point, (uint64_t)(figure - outcome->figure), result);
 		add_loss(test, result);
 		add_steps(test, result);
-		add_windows(&outcome->stage[stage], result);
+		add_windows(&outcome->stage[plan_stage_of(outcome->plan, c, point)], result);
 		rc = outcome_add_bursts(outcome, c, point, result, err);
+		rc = rc ? rc : outcome_add_samples(outcome, c, point, result, err);
 		test->missed += result->status == RUN_THRESHOLD;
 		if (result->status == RUN_FAILED && (result->error.code != -ENODATA || !is_interrupted(outcome)))
 			add_failure(outcome, c, point, &result->error);
@@ -229,8 +229,10 @@ int outcome_judge(struct outcome *outcome, struct error *err)
 		plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 		while (rc == 0 && plan_next(&cursor, &c))
 			rc = judge_one(outcome, &c, point, figure++, err);
-		for (uint32_t i = 0; rc == 0 && i < outcome->plan->tests; i++)
+		for (uint32_t i = 0; rc == 0 && i < outcome->plan->tests; i++) {
 			outcome_end_bursts(outcome, point, i);
+			outcome_end_samples(outcome, point, i);
+		}
 	}
 	conclude(outcome);
 	return rc;

@@ -40,6 +40,7 @@ void plan_free(struct plan *plan)
 static void take(struct plan_test *test, struct scenario_test *from)
 {
 	memcpy(test->name, from->name, sizeof(test->name));
+	test->role = from->role;
 	test->pattern = from->pattern;
 	test->direction = from->direction;
 	test->partition = from->partition;

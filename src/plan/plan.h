@@ -3,6 +3,7 @@
 #define PLAN_PLAN_H
 
 #include "plan/pattern.h"
+#include "plan/roles.h"
 #include "plan/scenario.h"
 
 #define PLAN_MAX_ENDPOINTS 65536 /* of a test, repetitions included */
@@ -28,6 +29,7 @@ struct plan_pair {
 
 struct plan_test {
 	char name[SPEC_NAME];
+	enum role role;
 	enum pattern pattern;
 	enum traffic_direction direction;
 	enum partition partition;
@@ -99,7 +101,17 @@ struct stage {
 };
 static inline unsigned plan_points(const struct plan *plan)
 {
-	return plan->test[0].sweep.count; /* more than one only where there is one test */
+	return plan->test[0].sweep.count; /* more than one only where there is one test, or of roles their phases */
+}
+/* Tests have roles: points are the phases of congestion impact. */
+static inline bool plan_has_roles(const struct plan *plan)
+{
+	return plan->test[0].role != ROLE_NONE;
+}
+/* Whether a test runs at a point. */
+static inline bool plan_runs(const struct plan *plan, uint32_t test, unsigned point)
+{
+	return role_runs(plan->test[test].role, point);
 }
 static inline uint64_t plan_stages(const struct plan *plan)
 {

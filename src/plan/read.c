@@ -6,6 +6,7 @@
 #include "plan/keys.h"
 #include "plan/load.h"
 #include "plan/nodes.h"
+#include "plan/roles.h"
 #include "spec/legal.h"
 #include "spec/value.h"
 
@@ -28,6 +29,7 @@ struct reader {
 struct draft {
 	struct request request;
 	char name[SPEC_NAME];
+	enum role role;
 	const json_t *nodes; /* of testNodes */
 	struct place nodes_place;
 };
@@ -108,6 +110,13 @@ static int set_name(const struct reader *reader, struct draft *draft, const stru
 	return 0;
 }
 
+static int set_role(const struct reader *reader, struct draft *draft, const struct place *place, const json_t *value)
+{
+	if (json_is_string(value) && role_parse(json_string_value(value), &draft->role))
+		return 0;
+	return bad(reader, place, "role is \"victim\" or \"aggressor\"");
+}
+
 static int set_nodes(const struct reader *reader, struct draft *draft, const struct place *place, const json_t *value)
 {
 	if (!json_is_array(value) || !json_array_size(value))
@@ -150,6 +159,8 @@ static int set_key(struct reader *reader, struct draft *draft, const struct key 
 		return set_nodes(reader, draft, place, value);
 	case KEY_TEST_NAME:
 		return set_name(reader, draft, place, value);
+	case KEY_ROLE:
+		return set_role(reader, draft, place, value);
 	case KEY_MATRIX:
 		return set_matrix(reader, &draft->request, place, value);
 	case KEY_COMMENT:
@@ -243,6 +254,7 @@ static int finish(struct reader *reader, struct draft *draft, const json_t *obje
 	struct error why = { 0 };
 
 	memcpy(test->name, draft->name, sizeof(test->name));
+	test->role = draft->role;
 	test->where = strdup(place_where(&reader->document, at, false, where, sizeof(where)));
 	if (!test->where)
 		return error_set(reader->err, -ENOMEM, "no memory for a scenario");

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "plan/load.h"
 #include "plan/read.h"
+#include "plan/roles.h"
 #include "spec/legal.h"
 
 #include <errno.h>
@@ -176,6 +177,8 @@ int scenario_of_request(struct scenario *ret, struct request *request, const str
 	}
 	if (rc == 0)
 		rc = check_together(ret, err);
+	if (rc == 0)
+		rc = roles_settle(ret, err);
 	if (rc)
 		scenario_release(ret);
 	return rc;

@@ -15,8 +15,12 @@ struct scenario_node {
 	char *hosts, *devices, *gpus;
 };
 
+/* Of a test in congestion impact (roles.h): all tests of a scenario have one, or none has. */
+enum role { ROLE_NONE, ROLE_VICTIM, ROLE_AGGRESSOR };
+
 struct scenario_test {
 	char name[SPEC_NAME];
+	enum role role;
 	enum pattern pattern;
 	enum traffic_direction direction;
 	enum partition partition;
@@ -24,7 +28,7 @@ struct scenario_test {
 	uint32_t nodes;
 	struct scenario_node *node;
 	/*
-	 * The test as specs: one, or one for each combination of its lists. Completed (request_resolve), but for what is
+	 * The test as specs: one, or one for each combination of its lists, or for each phase of its role. Completed (request_resolve), but for what is
 	 * an endpoint's own: device, gpu and cores.
 	 */
 	struct sweep sweep;

@@ -29,20 +29,16 @@ static struct end end_of(const struct plan_test *test, uint64_t (*memory_of)(con
 	return end;
 }
 
-static double seconds_of(const struct plan_test *test)
+/* Of one point; < 0: not known. */
+static double seconds_of(const struct plan_test *test, unsigned point)
 {
-	double seconds = 0;
+	const struct spec *const spec = &test->sweep.spec[point];
+	double seconds = (double)(spec->warmup_ns + spec->end_margin_ns) / 1e9;
 
-	for (unsigned i = 0; i < test->sweep.count; i++) {
-		const struct spec *const spec = &test->sweep.spec[i];
-
-		if (spec->iterations || spec->warmup_iterations ||
-		    (spec->burst_count && spec->burst_profile != BURST_SYNC))
-			return -1;
-		seconds += (double)(spec->warmup_ns + spec->end_margin_ns) / 1e9;
-		seconds += spec->burst_count ? (double)spec->burst_count * (double)spec_burst_period_ns(spec) / 1e9
-					     : (double)spec->duration_ns / 1e9;
-	}
+	if (spec->iterations || spec->warmup_iterations || (spec->burst_count && spec->burst_profile != BURST_SYNC))
+		return -1;
+	seconds += spec->burst_count ? (double)spec->burst_count * (double)spec_burst_period_ns(spec) / 1e9
+				     : (double)spec->duration_ns / 1e9;
 	return seconds * test->rounds;
 }
 
@@ -69,13 +65,30 @@ static void add_connections(const struct plan *plan, const struct end *ends, str
 	}
 }
 
+/* The longest of the tests that run together. */
+static double longest(const struct plan *plan, unsigned point)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < plan->tests && most >= 0; i++) {
+		const double seconds = plan_runs(plan, i, point) ? seconds_of(&plan->test[i], point) : 0;
+
+		if (seconds < 0 || seconds > most)
+			most = seconds;
+	}
+	return most;
+}
+
 static void add_time(const struct plan *plan, struct plan_totals *totals)
 {
-	for (uint32_t i = 0; i < plan->tests && totals->seconds >= 0; i++) {
-		const double seconds = seconds_of(&plan->test[i]);
+	for (unsigned point = 0; point < plan_points(plan); point++) {
+		const double seconds = longest(plan, point);
 
-		if (seconds < 0 || seconds > totals->seconds)
-			totals->seconds = seconds;
+		if (seconds < 0) {
+			totals->seconds = -1;
+			return;
+		}
+		totals->seconds += seconds;
 	}
 }
 

@@ -14,7 +14,7 @@ struct plan_totals {
 	uint64_t flows; /* directed: a connection of both directions has two */
 	uint64_t qps; /* of all hosts */
 	uint64_t memory, most_qps; /* of the host that needs most */
-	double seconds; /* warm-ups, windows and margins of all rounds and points, without set-up; < 0: not known, by count */
+	double seconds; /* warm-ups, windows and margins of all rounds, points and phases, without set-up; < 0: not known, by count */
 	struct host_totals *host; /* of each host of the plan */
 };
 

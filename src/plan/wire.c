@@ -39,6 +39,7 @@ static int unpack_text(char **ret, struct cursor *from, struct error *err)
 static void pack_test(const struct scenario_test *test, struct buf *to)
 {
 	buf_put_string(to, test->name);
+	buf_put_u32(to, test->role);
 	buf_put_u32(to, test->pattern);
 	buf_put_u32(to, test->direction);
 	buf_put_u32(to, test->partition);
@@ -96,18 +97,22 @@ static int unpack_sizes(struct scenario_test *test, struct cursor *from, struct 
 
 static int unpack_test(struct scenario_test *test, struct cursor *from, struct error *err)
 {
-	uint32_t pattern, direction, partition;
+	uint32_t role, pattern, direction, partition;
 	int rc;
 
 	cursor_string(from, test->name, sizeof(test->name));
+	role = cursor_u32(from);
 	pattern = cursor_u32(from);
 	direction = cursor_u32(from);
 	partition = cursor_u32(from);
 	test->peer_shifting = cursor_u8(from) != 0;
 	test->iteration_sync = cursor_u8(from) != 0;
 	test->no_matrix = cursor_u8(from) != 0;
-	if (pattern >= PATTERNS || direction > DIRECTION_DUAL_UNIDIR || partition > PARTITION_REMOTE)
-		return error_set(err, -EPROTO, "a test of the scenario has no such pattern, direction or partition");
+	if (role > ROLE_AGGRESSOR || pattern >= PATTERNS || direction > DIRECTION_DUAL_UNIDIR ||
+	    partition > PARTITION_REMOTE)
+		return error_set(err, -EPROTO,
+				 "a test of the scenario has no such role, pattern, direction or partition");
+	test->role = (enum role)role;
 	test->pattern = (enum pattern)pattern;
 	test->direction = direction;
 	test->partition = (enum partition)partition;
@@ -134,8 +139,11 @@ int scenario_unpack(struct scenario *ret, struct cursor *from, struct error *err
 	ret->test = calloc(tests, sizeof(*ret->test));
 	if (!ret->test)
 		return error_set(err, -ENOMEM, "no memory for %u tests", tests);
-	for (; rc == 0 && ret->tests < tests; ret->tests++)
+	for (; rc == 0 && ret->tests < tests; ret->tests++) {
 		rc = unpack_test(&ret->test[ret->tests], from, err);
+		if (rc == 0 && ret->test[ret->tests].sweep.count != ret->test[0].sweep.count)
+			rc = error_set(err, -EPROTO, "the tests of the scenario have unlike numbers of points");
+	}
 	if (rc == 0 && from->failed)
 		rc = error_set(err, -EPROTO, "the scenario is cut off");
 	return rc;

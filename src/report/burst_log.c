@@ -96,8 +96,7 @@ static void go_through(FILE *to, struct outcome *outcome, unsigned at, struct ca
 
 	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 	while (plan_next(&cursor, &c)) {
-		if (plan_stage_of(outcome->plan, &c, at) < outcome->done &&
-		    outcome_result(outcome, &c, at, scratch, &err) == 0)
+		if (outcome_ran(outcome, &c, at) && outcome_result(outcome, &c, at, scratch, &err) == 0)
 			take(to, outcome, at, &c, scratch, came);
 		result_release(scratch);
 	}

@@ -1,5 +1,6 @@
 /* The result document of a scenario: every connection, what each test came to, and the ranks with their clocks. */
 #include "report/bursts.h"
+#include "report/impact.h"
 #include "report/json_sums.h"
 #include "report/many.h"
 #include "report/parts.h"
@@ -21,28 +22,34 @@ static const char *test_name(const struct plan *plan, uint32_t test)
 	return plan->test[test].name;
 }
 
-/* What a connection is within its test: its round, and whose file gave its size. */
-static void put_place(json_t *object, const struct plan_test *test, const struct connection *c)
+/* A phase of congestion impact, or a round of peer shifting, from 1; 0: neither. */
+static uint32_t phase_id(const struct plan_test *test, uint32_t round, unsigned point)
+{
+	return test->role ? point + 1 : round;
+}
+
+/* What a connection is within its test: its phase or round, and whose file gave its size. */
+static void put_place(json_t *object, const struct plan_test *test, const struct connection *c, unsigned point)
 {
 	json_t *config = json_object_get(json_object_get(object, "testConfig"), "generalConfig");
 
-	if (c->round)
-		json_object_set_new(config, "trafficPhaseId", json_integer(c->round));
+	if (phase_id(test, c->round, point))
+		json_object_set_new(config, "trafficPhaseId", json_integer(phase_id(test, c->round, point)));
 	if (!test->bytes)
 		return;
 	json_object_set_new(config, "ptiniFile", tree_text(test->sizes_file));
 	json_object_set_new(config, "ptiniDatatype", json_string(ucc_type_names[test->datatype]));
 }
 
-static json_t *connection(const struct outcome *outcome, const struct connection *c, const struct result *result,
-			  unsigned number)
+static json_t *connection(const struct outcome *outcome, const struct connection *c, unsigned point,
+			  const struct result *result, unsigned number)
 {
 	const bool back = result->direction == 2;
 	json_t *object = part_connection(result, number);
 
 	tree_put(&object, "testName", tree_text_or_null(test_name(outcome->plan, c->test)));
 	if (object) {
-		put_place(object, &outcome->plan->test[c->test], c);
+		put_place(object, &outcome->plan->test[c->test], c, point);
 		put_label(object, "requestorEndpoint", outcome->plan, back ? c->to : c->from);
 		put_label(object, "responderEndpoint", outcome->plan, back ? c->from : c->to);
 	}
@@ -50,9 +57,10 @@ static json_t *connection(const struct outcome *outcome, const struct connection
 }
 
 /* The same in short: who, how it ended, and its figures. */
-static json_t *short_connection(const struct outcome *outcome, const struct connection *c, const struct result *result,
-				unsigned number)
+static json_t *short_connection(const struct outcome *outcome, const struct connection *c, unsigned point,
+				const struct result *result, unsigned number)
 {
+	const uint32_t phase = phase_id(&outcome->plan->test[c->test], c->round, point);
 	const bool back = result->direction == 2;
 	json_t *object = json_object();
 
@@ -62,7 +70,7 @@ static json_t *short_connection(const struct outcome *outcome, const struct conn
 		put_label(object, "requestorEndpoint", outcome->plan, back ? c->to : c->from);
 		put_label(object, "responderEndpoint", outcome->plan, back ? c->from : c->to);
 	}
-	tree_put(&object, "trafficPhaseId", c->round ? json_integer(c->round) : json_null());
+	tree_put(&object, "trafficPhaseId", phase ? json_integer(phase) : json_null());
 	tree_put(&object, "msgSize", tree_count(spec_largest(&result->request.spec)));
 	tree_put(&object, "numQps", tree_count(result->request.spec.qps));
 	tree_put(&object, "txDepth", tree_count(result->request.spec.tx_depth));
@@ -80,7 +88,7 @@ struct lists {
 	json_t *connections, *pairs;
 };
 
-static void append(const struct outcome *outcome, const struct connection *c, struct result *result,
+static void append(const struct outcome *outcome, const struct connection *c, unsigned point, struct result *result,
 		   struct lists *lists)
 {
 	const unsigned first = (unsigned)json_array_size(lists->connections);
@@ -90,8 +98,8 @@ static void append(const struct outcome *outcome, const struct connection *c, st
 		struct direction way;
 
 		result_direction(result, i, &way);
-		tree_append(&lists->connections, whole ? connection(outcome, c, &way.result, first + i)
-						       : short_connection(outcome, c, &way.result, first + i));
+		tree_append(&lists->connections, whole ? connection(outcome, c, point, &way.result, first + i)
+						       : short_connection(outcome, c, point, &way.result, first + i));
 	}
 	part_append_pair(&lists->pairs, result, first);
 }
@@ -104,9 +112,11 @@ static void list_all(const struct outcome *outcome, unsigned point, struct resul
 
 	plan_begin(&cursor, outcome->plan, PLAN_ALL_HOSTS);
 	while (plan_next(&cursor, &c)) {
+		if (!plan_runs(outcome->plan, c.test, point))
+			continue;
 		if (outcome_result(outcome, &c, point, result, &err) == 0) {
 			outcome_judge_result(result);
-			append(outcome, &c, result, lists);
+			append(outcome, &c, point, result, lists);
 		}
 		result_release(result);
 	}
@@ -138,6 +148,10 @@ static json_t *test(const struct outcome *outcome, unsigned point, uint32_t i)
 	json_t *object = json_object();
 
 	tree_put(&object, "testName", tree_text_or_null(planned->name));
+	if (planned->role) {
+		tree_put(&object, "role", json_string(role_name(planned->role)));
+		tree_put(&object, "trafficPhaseId", json_integer(phase_id(planned, 0, point)));
+	}
 	tree_put(&object, "trafficPattern", json_string(pattern_name(planned->pattern)));
 	tree_put(&object, "trafficDirection", json_string(direction_name(planned->direction)));
 	tree_put(&object, "trafficPartition", json_string(partition_name(planned->partition)));
@@ -319,6 +333,8 @@ json_t *report_many_tree(const struct outcome *outcome, struct result *scratch)
 	tree_put(&root, "ranks", ranks(outcome));
 	tree_put(&root, "connections", lists.connections);
 	tree_put(&root, "aggregatedResults", aggregated(outcome, lists.pairs));
+	if (plan_has_roles(outcome->plan))
+		tree_put(&root, "congestionImpact", part_impact(outcome));
 	if (plan_predict(outcome->plan, false, &prediction, NULL) == 0 && prediction.switch_named)
 		tree_put(&root, "prediction", report_predict_json(&prediction));
 	return root;

@@ -5,6 +5,7 @@
 #include "counters/counters.h"
 #include "report/blocks.h"
 #include "report/bursts.h"
+#include "report/impact.h"
 #include "report/matrix.h"
 #include "report/page.h"
 #include "report/predict.h"
@@ -40,7 +41,9 @@ static void title(const struct page *page, const struct outcome *outcome, unsign
 	if (test->bytes)
 		snprintf(operations, sizeof(operations), "%s, up to %llu bytes", verb_name(spec->verb),
 			 (unsigned long long)spec->size);
-	if (test->sweep.count > 1)
+	if (test->role)
+		snprintf(varied, sizeof(varied), ", %s", role_name(test->role));
+	else if (test->sweep.count > 1)
 		vary(spec, varied, sizeof(varied));
 	if (test->peer_shifting)
 		snprintf(rounds, sizeof(rounds), " in %u rounds", test->rounds);
@@ -239,14 +242,25 @@ static void moved(const struct page *page, const struct outcome *outcome)
 	free(counted);
 }
 
+static void tests(const struct page *page, const struct outcome *outcome, unsigned point)
+{
+	if (plan_has_roles(outcome->plan))
+		page_line(page, TONE_HEADING, "Phase %u of %u, %s: %s", point + 1, IMPACT_PHASES,
+			  impact_phase_name(point), point == IMPACT_LOADED ? "victims and aggressors" : "victims only");
+	for (uint32_t i = 0; i < outcome->plan->tests; i++)
+		if (plan_runs(outcome->plan, i, point))
+			test(page, outcome, point, i);
+}
+
 void report_many(FILE *to, const struct outcome *outcome)
 {
 	struct page page;
 
 	page_init(&page, to);
 	for (unsigned point = 0; point < plan_points(outcome->plan); point++)
-		for (uint32_t i = 0; i < outcome->plan->tests; i++)
-			test(&page, outcome, point, i);
+		tests(&page, outcome, point);
+	if (plan_has_roles(outcome->plan))
+		block_impact(&page, outcome);
 	predicted(&page, outcome->plan);
 	moved(&page, outcome);
 	ranks(&page, outcome);

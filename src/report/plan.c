@@ -43,7 +43,7 @@ static void traffic(const struct page *page, const struct plan_test *test)
 	const struct spec *const spec = &test->sweep.spec[0];
 	char points[32] = "";
 
-	if (test->sweep.count > 1)
+	if (test->sweep.count > 1 && !test->role)
 		snprintf(points, sizeof(points), ", %u points", test->sweep.count);
 	page_condition(page, "Traffic", "%s %s, %s, %s%llu bytes a message%s, driver %s",
 		       transport_name(spec->transport), spec_has_list(spec) ? "operations" : verb_name(spec->verb),
@@ -78,12 +78,13 @@ static void bursts(const struct page *page, const struct spec *spec)
 	}
 }
 
-static void test_block(const struct page *page, const struct plan_test *test, uint32_t number)
+/* Who takes part, and when. */
+static void parts(const struct page *page, const struct plan_test *test)
 {
-	page_blank(page);
-	page_line(page, TONE_HEADING, "Test %u%s%s%s: %s, %s%s%s", number, *test->name ? ", \"" : "", test->name,
-		  *test->name ? "\"" : "", pattern_name(test->pattern), direction_name(test->direction),
-		  test->partition ? ", " : "", test->partition ? partition_name(test->partition) : "");
+	if (test->role)
+		page_condition(page, "Role", "%s",
+			       test->role == ROLE_VICTIM ? "victim: runs in all phases"
+							 : "aggressor: runs in phase 2 only");
 	page_condition(page, "Connections", "%llu between %u endpoints%s", (unsigned long long)test->connections,
 		       test->positions, test->direction == DIRECTION_BIDIR ? ", each in both directions" : "");
 	if (test->peer_shifting)
@@ -91,9 +92,18 @@ static void test_block(const struct page *page, const struct plan_test *test, ui
 			       test->rounds);
 	if (test->iteration_sync)
 		page_condition(page, "In step", "everybody waits for everybody behind each iteration");
+}
+
+static void test_block(const struct page *page, const struct plan_test *test, uint32_t number)
+{
+	page_blank(page);
+	page_line(page, TONE_HEADING, "Test %u%s%s%s: %s, %s%s%s", number, *test->name ? ", \"" : "", test->name,
+		  *test->name ? "\"" : "", pattern_name(test->pattern), direction_name(test->direction),
+		  test->partition ? ", " : "", test->partition ? partition_name(test->partition) : "");
+	parts(page, test);
 	traffic(page, test);
 	bursts(page, &test->sweep.spec[0]);
-	if (test->sweep.count > 1 && spec_bursts(&test->sweep.spec[0]))
+	if (test->sweep.count > 1 && !test->role && spec_bursts(&test->sweep.spec[0]))
 		page_condition(page, "Predicted", "the first of %u points", test->sweep.count);
 	course(page, &test->sweep.spec[0]);
 }
@@ -111,6 +121,8 @@ static void totals_block(const struct page *page, const struct plan *plan, const
 	page_condition(page, "Memory", "%s MiB at most on a host",
 		       units_format_figure((double)totals->memory / (1 << 20), text));
 	page_condition(page, "Rounds", "%u", plan->rounds);
+	if (plan_has_roles(plan))
+		page_condition(page, "Phases", "%u, one after another: isolated, loaded, isolated", IMPACT_PHASES);
 	if (totals->seconds < 0)
 		page_condition(page, "Expected time", "not known: a test ends by count");
 	else

@@ -28,7 +28,7 @@ static json_t *points(const struct plan_test *test)
 {
 	json_t *array = json_array();
 
-	for (unsigned i = 0; i < test->sweep.count; i++) {
+	for (unsigned i = 0; i < (test->role ? 1 : test->sweep.count); i++) { /* phases are all alike */
 		const struct spec *const spec = &test->sweep.spec[i];
 		json_t *point = json_object();
 
@@ -47,6 +47,7 @@ static json_t *test_part(const struct plan_test *test)
 	json_t *object = json_object();
 
 	tree_put(&object, "testName", tree_text_or_null(test->name));
+	tree_put(&object, "role", test->role ? json_string(role_name(test->role)) : json_null());
 	tree_put(&object, "trafficPattern", json_string(pattern_name(test->pattern)));
 	tree_put(&object, "trafficDirection", json_string(direction_name(test->direction)));
 	tree_put(&object, "trafficPartition",
@@ -103,6 +104,7 @@ static json_t *totals_part(const struct plan *plan, const struct plan_totals *to
 	tree_put(&object, "qpsPerHost", tree_count(totals->most_qps));
 	tree_put(&object, "memoryPerHostBytes", tree_count(totals->memory));
 	tree_put(&object, "rounds", json_integer(plan->rounds));
+	tree_put(&object, "phases", json_integer(plan_has_roles(plan) ? IMPACT_PHASES : 1));
 	tree_put(&object, "expectedSec", totals->seconds < 0 ? json_null() : tree_real(totals->seconds));
 	return object;
 }

@@ -302,7 +302,9 @@ struct latency {
 		bool significant; /* ten or more */
 	} percentile[RESULT_PERCENTILES];
 };
-bool result_latency(const struct result *result, struct latency *ret); /* false when there is no sample */
+bool latency_of(const struct spec *spec, const struct hist *hist,
+		struct latency *ret); /* false when there is no sample */
+bool result_latency(const struct result *result, struct latency *ret);
 bool worker_latency(const struct spec *spec, const struct worker_result *worker,
 		    struct latency *ret); /* of one worker */
 /* Whether a completion at the sender told that the peer has the message; else it had only left this host. */

@@ -50,12 +50,14 @@ static uint64_t samples_beyond(uint64_t count, double p)
 	return p < 50 ? (rank ? rank - 1 : 0) : count - (rank < count ? rank : count);
 }
 
-static void latency_of(const struct spec *spec, const struct hist *hist, struct latency *ret)
+bool latency_of(const struct spec *spec, const struct hist *hist, struct latency *ret)
 {
 	const bool halved = latency_is_halved(spec);
 	const double us = halved ? 1 / 2000.0 : 1 / 1000.0; /* reported us in one measured ns */
 	double wanted[RESULT_PERCENTILES] = { 0 };
 
+	if (!hist->count)
+		return false;
 	*ret = (struct latency){
 		.halved = halved,
 		.samples = hist->count,
@@ -72,6 +74,7 @@ static void latency_of(const struct spec *spec, const struct hist *hist, struct 
 		ret->percentile[i].beyond = samples_beyond(hist->count, wanted[i]);
 		ret->percentile[i].significant = hist_significant(hist, wanted[i]);
 	}
+	return true;
 }
 
 bool result_hist(const struct result *result, struct hist *into)
@@ -89,18 +92,13 @@ bool result_latency(const struct result *result, struct latency *ret)
 	struct hist all;
 
 	hist_init(&all);
-	if (!result_hist(result, &all))
-		return false;
-	latency_of(&result->request.spec, &all, ret);
-	return true;
+	result_hist(result, &all);
+	return latency_of(&result->request.spec, &all, ret);
 }
 
 bool worker_latency(const struct spec *spec, const struct worker_result *worker, struct latency *ret)
 {
-	if (!worker->hist || worker->hist->count == 0)
-		return false;
-	latency_of(spec, worker->hist, ret);
-	return true;
+	return worker->hist && latency_of(spec, worker->hist, ret);
 }
 
 bool result_acknowledged(const struct result *result)

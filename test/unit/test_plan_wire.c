@@ -84,6 +84,9 @@ static void check_all_hosts(const char *const words[])
 		fail_msg("%s", err.text);
 	assert_int_equal(mine->connections, plan->connections);
 	assert_int_equal(mine->rounds, plan->rounds);
+	assert_int_equal(plan_points(mine), plan_points(plan));
+	for (uint32_t i = 0; i < plan->tests; i++)
+		assert_int_equal(mine->test[i].role, plan->test[i].role);
 	for (uint32_t host = 0; host < plan->hosts; host++)
 		same_share(plan, mine, host);
 	plan_free(mine);
@@ -99,12 +102,16 @@ static void plans_travel(void **state)
 		"\"trafficPattern\": \"A2A\", \"trafficPartition\": \"RAILED\", \"testName\": \"x\"},"
 		"{\"testNodes\": [{\"hostName\": \"n4,m[1-3]\"}], \"trafficPattern\": \"RING\","
 		"\"trafficDirection\": \"BIDIR\"}]}";
+	static const char roles[] =
+		"{\"testNodes\": [{\"hostName\": \"n[1-4]\"}], \"trafficPattern\": \"A2A\", \"role\": \"victim\","
+		"\"tests\": [{\"metric\": \"lat\"}, {\"role\": \"aggressor\"}]}";
 
 	(void)state;
 	check_all_hosts(WORDS("traffic_pattern", "a2a", "host", "n[1-3]", "device", "d[0-1]", "bidirectional", "on"));
 	check_all_hosts(WORDS("traffic_pattern", "a2a", "host", "n[1-5]", "peer_shifting", "on"));
 	check_all_hosts(WORDS("traffic_pattern", "incast", "host", "n[1-5]", "dual_unidir", "on"));
 	check_all_hosts(WORDS("input_file", scenario));
+	check_all_hosts(WORDS("input_file", roles));
 }
 
 static void sizes_travel(void **state)
