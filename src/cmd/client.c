@@ -232,8 +232,12 @@ static int write_json(const struct results *results, struct error *err)
 static int write_bursts(struct results *results, struct error *err)
 {
 	const char *path = results->request.burst_log;
+	int rc = 0;
 
-	return path[0] && results->result[0].measured ? report_file(path, burst_log_results, results, err) : 0;
+	if (path[0] && results->result[0].measured)
+		rc = report_file(path, burst_log_results, results, err);
+	error_prefix(err, "--burst_log");
+	return rc;
 }
 
 int cmd_status(enum run_status status)

@@ -85,6 +85,7 @@ static int check_unwanted(const struct request *request, struct error *err)
 		{ ROW(spec.iterations), "it sends --burst_count bursts of each size" },
 		{ ROW(spec.bw_threshold), "it judges no rate" },
 		{ ROW(spec.lat_threshold), "it judges no latency" },
+		{ ROW(spec.qp_histogram), "it draws the curve of what is lost" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -107,6 +108,9 @@ static int check(const struct request *request, struct error *err)
 
 	if (request_pattern(request) != PATTERN_MANY_TO_ONE)
 		return error_set(err, -EINVAL, "knee needs --traffic_pattern incast with -n: many that send to one");
+	if (spec->metric != METRIC_BW)
+		return error_set(err, -EINVAL, "%s does not go with knee: it counts what is lost of bursts",
+				 naming_of(request, ROW(spec.metric)).text);
 	if (spec->burst_profile != BURST_NONE && spec->burst_profile != BURST_SYNC)
 		return error_set(err, -EINVAL, "%s has no knee: --burst_profile sync_burst has",
 				 naming_of(request, ROW(spec.burst_profile)).text);

@@ -45,6 +45,8 @@ static int tell(const struct request *request, const struct plan *plan, struct e
 			       "--simulate has no effect: it needs a test with --burst_profile and --link_rate");
 	if (rc == 0)
 		rc = print(request, &report, err);
+	if (rc == 0 && prediction.left_out.code)
+		fprintf(stderr, "fabperf: the simulation is left out: %s\n", prediction.left_out.text);
 	plan_totals_release(&totals);
 	return rc;
 }

@@ -29,11 +29,13 @@ static int write_json(const struct request *request, struct outcome *outcome, st
 
 int scenario_write(const struct request *request, struct outcome *outcome, struct error *err)
 {
-	const int rc = write_json(request, outcome, err);
+	int rc = write_json(request, outcome, err);
 
 	if (rc < 0 || !request->burst_log[0] || !outcome->measured)
 		return rc;
-	return report_file(request->burst_log, burst_log_outcome, outcome, err);
+	rc = report_file(request->burst_log, burst_log_outcome, outcome, err);
+	error_prefix(err, "--burst_log");
+	return rc;
 }
 
 static int report(void *context, struct outcome *outcome, int rc)

@@ -10,7 +10,7 @@
 #define BYTES      1e-3 /* below that, bytes are rounding */
 #define RATE       1e-9 /* relative: below that, a rate is rounding */
 #define MAX_STEPS  200
-#define MAX_EVENTS 100000000u
+#define MAX_EVENTS 20000000u
 
 enum place {
 	BELOW, /* the threshold: admits all */
@@ -259,7 +259,7 @@ static int run(struct fluid *fluid, uint64_t *ret_events, struct error *err)
 		send(fluid, dt);
 		fluid->now += dt;
 	}
-	return error_set(err, -ELOOP, "the simulation took %u events and has not come to an end", MAX_EVENTS);
+	return error_set(err, -ELOOP, "it took %u events and has not come to an end", MAX_EVENTS);
 }
 
 static void begin(struct fluid *fluid)

@@ -233,7 +233,7 @@ unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZ
 	if (!knee->lossy || is_close(knee))
 		return 0;
 	most = most < MOST ? most : MOST;
-	for (int i = 1; i < parts; i++)
+	for (int i = 1; high - low > 1 && i < parts; i++)
 		insert(ret, &count, low + (high - low) * i / parts, most);
 	for (unsigned i = 0; isfinite(knee->messages.median) && i < sizeof(near) / sizeof(near[0]); i++)
 		insert(ret, &count, knee->messages.median * near[i], most);

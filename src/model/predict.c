@@ -1,6 +1,9 @@
 /* A prediction: the closed forms of the bursts that meet at a port, and where they don't hold, the fluid simulation. */
 #include "model/predict.h"
 
+#include "base/error.h"
+
+#include <errno.h>
 #include <math.h>
 
 #define ROUND_TRIP 5e-6 /* s from a mark to the sender that slows down, at least: a few hops and a notification */
@@ -57,8 +60,11 @@ static int follow(struct prediction *ret, const struct predict_case *of, struct 
 	struct simulation simulation;
 	const int rc = predict_simulate(of, true, &simulation, err);
 
+	ret->unfollowed = rc == -ELOOP;
+	if (ret->unfollowed)
+		error_clear(err);
 	if (rc < 0)
-		return rc;
+		return ret->unfollowed ? 0 : rc;
 	if (of->free_phases)
 		ret->usual = simulation.fluid.peak;
 	if (ret->overload)

@@ -41,6 +41,7 @@ struct prediction {
 	double headroom; /* bytes of each port for PFC */
 	double usual; /* peak of simulated free phases, where `peak` is that of all bursts at once; else NAN */
 	bool exact; /* the closed forms hold as they are; else the fluid simulation gave loss, and but for free phases the peak */
+	bool unfollowed; /* that simulation was too long: the closed forms stand as they are */
 	bool overload; /* each cycle brings more than drains: peak and loss are those of the long run */
 };
 /* -ENOMEM and a sentence. */

@@ -3,6 +3,7 @@
 
 #include "plan/pressure.h"
 
+#include <errno.h>
 #include <math.h>
 
 #define NS      1e-9
@@ -88,6 +89,19 @@ static bool names_switch(const struct spec *spec)
 	       spec->cable > 0;
 }
 
+/* One that is too long is left out. */
+static int run(const struct predict_case *of, struct plan_prediction *ret, struct error *err)
+{
+	const int rc = predict_simulate(of, false, &ret->simulation, err);
+
+	ret->simulated = rc == 0;
+	if (rc != -ELOOP)
+		return rc;
+	ret->left_out = *err;
+	error_clear(err);
+	return 0;
+}
+
 int plan_predict(const struct plan *plan, bool simulate, struct plan_prediction *ret, struct error *err)
 {
 	struct predict_case of;
@@ -111,8 +125,7 @@ int plan_predict(const struct plan *plan, bool simulate, struct plan_prediction 
 		ret->headers = spec->mtu != SPEC_AUTO;
 		rc = predict(&of, &ret->is, err);
 		if (rc == 0 && simulate)
-			rc = predict_simulate(&of, false, &ret->simulation, err);
-		ret->simulated = simulate;
+			rc = run(&of, ret, err);
 	}
 	return rc;
 }

@@ -2,6 +2,7 @@
 #ifndef PLAN_PREDICT_H
 #define PLAN_PREDICT_H
 
+#include "base/error.h"
 #include "model/predict.h"
 #include "plan/plan.h"
 
@@ -9,6 +10,7 @@ struct plan_prediction {
 	bool there; /* there are bursts, and the rate of the links is known */
 	bool switch_named; /* more than that is known: how the senders start, or anything of the switch */
 	bool simulated;
+	struct error left_out; /* why the simulation that was asked for, or that figures follow from, was left out */
 	uint32_t test; /* which of the plan's tests all bursts are taken to be like */
 	uint32_t profile; /* enum burst_profile */
 	bool headers; /* the links' rate is payload of packets of that size; else as given */
@@ -17,8 +19,8 @@ struct plan_prediction {
 };
 
 /*
- * Of all tests with bursts, as if all were like the first of them whose links' rate is known; without one ret->there is false. -ENOMEM,
- * -ELOOP and a sentence.
+ * Of all tests with bursts, as if all were like the first of them whose links' rate is known; without one ret->there is false. -ENOMEM
+ * and a sentence.
  */
 int plan_predict(const struct plan *plan, bool simulate, struct plan_prediction *ret, struct error *err);
 

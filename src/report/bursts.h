@@ -11,4 +11,6 @@ struct page;
 void block_bursts(const struct page *page, const struct spec *spec, const struct burst_summary *bursts);
 json_t *part_bursts(const struct spec *spec, const struct burst_summary *bursts); /* NULL bursts: null */
 
+json_t *part_burst_size(const struct spec *spec); /* messages of a queue pair's burst; null: none are counted out */
+
 #endif

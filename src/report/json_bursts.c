@@ -76,6 +76,11 @@ static json_t *volley(const struct spec *spec, const struct burst_summary *b)
 	return object;
 }
 
+json_t *part_burst_size(const struct spec *spec)
+{
+	return spec->burst_size ? tree_count(spec->burst_size) : json_null();
+}
+
 json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 {
 	const bool paced = spec->burst_profile == BURST_STORAGE;
@@ -85,7 +90,7 @@ json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 		return json_null();
 	object = json_object();
 	tree_put(&object, "profile", json_string(burst_name(spec->burst_profile)));
-	tree_put(&object, "burstSize", spec->burst_size ? tree_count(spec->burst_size) : json_null());
+	tree_put(&object, "burstSize", part_burst_size(spec));
 	tree_put(&object, "senders", tree_count(b->senders));
 	tree_put(&object, "slots", tree_count(b->slots));
 	tree_put(&object, "bursts", tree_count(b->bursts));

@@ -74,6 +74,7 @@ static json_t *short_connection(const struct outcome *outcome, const struct conn
 	tree_put(&object, "msgSize", tree_count(spec_largest(&result->request.spec)));
 	tree_put(&object, "numQps", tree_count(result->request.spec.qps));
 	tree_put(&object, "txDepth", tree_count(result->request.spec.tx_depth));
+	tree_put(&object, "burstSize", part_burst_size(&result->request.spec));
 	tree_put(&object, "status", part_status(result->status));
 	tree_put(&object, "error", part_error(result->status, &result->error));
 	tree_put(&object, "bwResults", part_bw(result, result_authority(result)));

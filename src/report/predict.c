@@ -129,7 +129,11 @@ void report_predict(FILE *to, const struct plan_prediction *prediction)
 	growth(&page, &prediction->is);
 	loss(&page, &prediction->is);
 	reaction(&page, &prediction->is);
-	if (!prediction->is.exact && !prediction->is.of.free_phases)
+	if (prediction->is.unfollowed)
+		page_line(&page, TONE_DIM,
+			  "A simulation would be too long here: peak and loss are closed forms', which the truth may "
+			  "exceed.");
+	else if (!prediction->is.exact && !prediction->is.of.free_phases)
 		page_line(&page, TONE_DIM,
 			  "Gaps open between the starts: peak and loss are simulated, the knee is a closed form's.");
 	if (prediction->simulated)

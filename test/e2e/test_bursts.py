@@ -223,3 +223,34 @@ def test_memory_stays_the_same(start, free_port):
     result = process.wait()
     assert result.rc == 0 and max(sizes) - sizes[0] < 1 << 20, sizes
     holds_together(check(result.stdout)['connections'][0]['bursts'], 4)
+
+
+def test_a_log_that_becomes_full(run, free_port):
+    """The report is printed all the same; the sentence names the option, the exit status tells."""
+    result = run('-n', 'localhost', '--port', free_port(), '-r', 'null', '--burst_profile', 'sync_burst',
+                 '--burst_size', '4', '--burst_pause', '1', '--burst_count', '20', '-w', '0', '--burst_log',
+                 '/dev/full')
+    assert result.rc == 1 and 'Bursts:' in result.stdout and len(result.stderr.splitlines()) == 1
+    assert '--burst_log: cannot write the result to /dev/full: No space left on device' in result.stderr, result
+
+
+def test_a_simulation_without_end_is_left_out(run):
+    """A port that stops and goes on all the time: the plan is there, and one sentence says what is not."""
+    result = run('plan', '--traffic_pattern', 'incast', '-n', 'a[1-16]', '-c', 'RC', '-s', '64K', '--burst_profile',
+                 'training', '--burst_ms', '20s', '--pause_min', '1ms', '--pause_max', '1ms', '--link_rate', '400',
+                 '--mtu', '4096', '--buffer', '101m', '--alpha', '1', '--pfc_xoff', '100', '--cable', '0.1',
+                 '--simulate', timeout=120)
+    assert result.rc == 0 and 'Plan: 1 test, 16 hosts' in result.stdout, result
+    assert 'Simulation of' not in result.stdout and len(result.stderr.splitlines()) == 1
+    assert 'the simulation is left out: it took 20000000 events' in result.stderr
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
+def test_short_connections_tell_their_bursts(run):
+    """Points that differ in nothing but the size of bursts can be told apart."""
+    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-2]', '-c', 'TCP', '--burst_profile', 'sync_burst',
+                 '--burst_size', '3,7', '--burst_pause', '2', '--burst_count', '20', '-w', '0', '--results_detail',
+                 'connections', '--print_json_results', timeout=90)
+    assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
+    assert [c['burstSize'] for c in check(result.stdout)['connections']] == [3, 7]

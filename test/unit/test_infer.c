@@ -207,6 +207,22 @@ static void test_knee_of_nothing(void **state)
 	knee_release(&knee);
 }
 
+/* Of the smallest burst there is all is lost: it has been looked at, and there is none between it and none. */
+static void test_knee_of_too_little(void **state)
+{
+	struct knee knee = { .frame = 1442, .payload = 1400, .drain = 10e6, .connections = 3, .workers = 1 };
+	const struct knee_point point = { .messages = 1, .sent = 30, .lost = 30 };
+	uint64_t size[KNEE_SIZES];
+
+	(void)state;
+	assert_int_equal(knee_add(&knee, &point, NULL), 0);
+	assert_int_equal(knee_end(&knee, NULL), 0);
+	assert_int_equal(knee.clean, 0);
+	assert_int_equal(knee.lossy, 1);
+	assert_int_equal(knee_next(&knee, UINT64_MAX, size), 0);
+	knee_release(&knee);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_knee),
 		cmocka_unit_test(test_knee_of_slow_senders),
 		cmocka_unit_test(test_knee_of_nothing),
+		cmocka_unit_test(test_knee_of_too_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
