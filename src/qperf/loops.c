@@ -9,11 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK    (64u << 10) /* a stream's receiver takes, and sleeps for, so much at once; more would move the window */
-#define LOST_NS  100000000LL /* a datagram without an answer for so long is lost */
-#define QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
-#define WIDE     8u /* bytes of a datagram's number where there is room, */
-#define NARROW   4u /* else these; in smaller ones one */
+#define CHUNK  (64u << 10) /* a stream's receiver takes, and sleeps for, so much at once; more would move the window */
+#define WIDE   8u /* bytes of a datagram's number where there is room, */
+#define NARROW 4u /* else these; in smaller ones one */
 
 /* A call got nothing: 0 when that may pass, else the test is over. */
 static bool passes(struct qperf_stream *l)
@@ -229,7 +227,7 @@ static void take_datagram(struct qperf_stream *l, struct seq *seq, size_t len)
 /* By count, and nothing has come for so long that nothing will. */
 static bool silent(const struct qperf_stream *l, int64_t heard)
 {
-	return by_count(l) && clock_now(l->run->clock) - heard > QUIET_NS;
+	return by_count(l) && clock_now(l->run->clock) - heard > QPERF_QUIET_NS;
 }
 
 static void datagram_recv(struct qperf_stream *l)
@@ -285,7 +283,7 @@ static void ping(struct qperf_stream *l)
 		put_number(l, number);
 		count_send(l, send(l->fd, l->buf, l->size, l->flags));
 		begun = trip_end(l, begun, answered);
-		answered = await_answer(l, number, begun + LOST_NS);
+		answered = await_answer(l, number, begun + QPERF_LOST_NS);
 		lost += !answered && !l->run->over;
 	}
 	trip_end(l, begun, answered);

@@ -4,8 +4,6 @@
 
 #include "qperf/rdma.h"
 
-#define QPERF_QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
-
 struct loop {
 	struct qperf_rdma *r;
 	struct qperf_run *run;

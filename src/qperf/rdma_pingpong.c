@@ -3,8 +3,6 @@
 
 #include <stdatomic.h>
 
-#define LOST_NS 100000000LL /* UC, UD: an answer that takes longer is lost */
-
 /* Until the next message arrived: 1, 0 when it is lost or the test is over, negative errno. */
 static int await_message(struct loop *l, uint64_t received, int64_t until)
 {
@@ -34,7 +32,7 @@ int loop_ping(struct loop *l)
 
 		rc = loop_post(l);
 		if (rc == 0)
-			rc = await_message(l, l->received + 1, loop_loses(l) ? begun + LOST_NS : INT64_MAX);
+			rc = await_message(l, l->received + 1, loop_loses(l) ? begun + QPERF_LOST_NS : INT64_MAX);
 		if (rc > 0 && l->run->hist)
 			hist_record(l->run->hist, (uint64_t)(clock_now(l->run->clock) - begun));
 		lost += rc == 0 && !l->run->over;

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <time.h>
 
+#define QPERF_LOST_NS  100000000LL /* where messages may be lost: an answer that takes longer is one of them */
+#define QPERF_QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
+
 struct qperf_rdma;
 
 struct qperf_run {

@@ -62,19 +62,12 @@ double qperf_seconds(const struct qperf_stat *stat, int clock)
 	return stat->ticks && ticks > 0 ? ticks / stat->ticks : 0;
 }
 
-static void add(struct qperf_count *to, const struct qperf_count *from)
-{
-	to->bytes += from->bytes;
-	to->msgs += from->msgs;
-	to->errs += from->errs;
-}
-
 void qperf_stat_exchange(struct qperf_stat *loc, struct qperf_stat *rem)
 {
-	add(&loc->send, &rem->rem_send);
-	add(&loc->recv, &rem->rem_recv);
-	add(&rem->send, &loc->rem_send);
-	add(&rem->recv, &loc->rem_recv);
+	qperf_count_add(&loc->send, &rem->rem_send);
+	qperf_count_add(&loc->recv, &rem->rem_recv);
+	qperf_count_add(&rem->send, &loc->rem_send);
+	qperf_count_add(&rem->recv, &loc->rem_recv);
 }
 
 static double per(double amount, double seconds)

@@ -22,6 +22,13 @@ struct qperf_count {
 	uint64_t bytes, msgs, errs;
 };
 
+static inline void qperf_count_add(struct qperf_count *to, const struct qperf_count *from)
+{
+	to->bytes += from->bytes;
+	to->msgs += from->msgs;
+	to->errs += from->errs;
+}
+
 struct qperf_stat {
 	uint32_t cpus, ticks; /* of the machine; ticks a second */
 	uint32_t max_cqes; /* most completions that one poll gave */

@@ -104,21 +104,14 @@ static int start_all(struct lane *lanes, unsigned n, const struct qperf_run *run
 	return error_sys(err, -rc, "cannot start a thread for each of %u streams", n);
 }
 
-static void add(struct qperf_count *to, const struct qperf_count *from)
-{
-	to->bytes += from->bytes;
-	to->msgs += from->msgs;
-	to->errs += from->errs;
-}
-
 static void join_all(struct lane *lanes, unsigned n, struct qperf_stat *to, int *failure)
 {
 	for (unsigned i = 0; i < n; i++) {
 		const struct qperf_stat *from = &lanes[i].run.stat;
 
 		pthread_join(lanes[i].thread, NULL);
-		add(&to->send, &from->send);
-		add(&to->recv, &from->recv);
+		qperf_count_add(&to->send, &from->send);
+		qperf_count_add(&to->recv, &from->recv);
 		if (from->lost != UINT64_MAX) {
 			to->lost = (to->lost == UINT64_MAX ? 0 : to->lost) + from->lost;
 			to->duplicated = (to->duplicated == UINT64_MAX ? 0 : to->duplicated) + from->duplicated;
