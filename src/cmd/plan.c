@@ -2,6 +2,7 @@
 #include "report/plan.h"
 #include "cmd/cmd.h"
 #include "orch/orch.h"
+#include "orch/share.h"
 #include "spec/legal.h"
 
 #include <errno.h>
@@ -30,6 +31,17 @@ static int print(const struct request *request, const struct report_plan *report
 	return rc;
 }
 
+/* What no run would take: an endpoint's queue pairs, where a host has enough of them for that. */
+static int check_shares(const struct plan *plan, const struct plan_totals *totals, struct error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < plan->hosts; i++)
+		if (totals->host[i].qps > RESULT_QPS)
+			rc = share_check(plan, i, err);
+	return rc;
+}
+
 /* What follows from the plan, and its page or document. */
 static int tell(const struct request *request, const struct plan *plan, struct error *err)
 {
@@ -38,6 +50,8 @@ static int tell(const struct request *request, const struct plan *plan, struct e
 	const struct report_plan report = { plan, &totals, &prediction, request->summary };
 	int rc = plan_sum(plan, orch_memory_of, &totals, err);
 
+	if (rc == 0)
+		rc = check_shares(plan, &totals, err);
 	if (rc == 0)
 		rc = plan_predict(plan, request->simulate, &prediction, err);
 	if (rc == 0 && request->simulate && !prediction.there)

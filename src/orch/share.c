@@ -182,6 +182,22 @@ int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct
 	return check_groups(ret, err);
 }
 
+int share_check(const struct plan *plan, uint32_t rank, struct error *err)
+{
+	int rc = 0;
+
+	for (uint64_t i = 0; rc == 0 && i < plan_stages(plan); i++) {
+		const struct stage stage = plan_stage(plan, i);
+		struct share share;
+
+		if (stage.round > 1)
+			continue;
+		rc = share_make(&share, plan, rank, stage, err);
+		share_release(&share);
+	}
+	return rc;
+}
+
 struct member *share_find(const struct share *share, uint32_t test, uint64_t key, bool active)
 {
 	struct member wanted = { .c = { .test = test, .key = key }, .active = active };

@@ -56,6 +56,8 @@ struct share {
 	struct error closing; /* what a device did not take back at the end */
 };
 
+/* Whether a rank could make its share of each point (of rounds, the first is as large as any). */
+int share_check(const struct plan *plan, uint32_t rank, struct error *err);
 int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct stage stage, struct error *err);
 void share_release(struct share *share);
 /* This rank's end of a connection; NULL when it has none. */

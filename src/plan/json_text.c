@@ -13,12 +13,26 @@ static int too_long(const struct document *document, const struct place *place, 
 	return place_error(document, place, false, err, "the value is too long: at most %d bytes", JSON_TEXT_MAX - 1);
 }
 
-/* A number keeps the form in which it was written. */
+#define LEAST_PLAIN 1e-9 /* what 18 digits behind the point say well enough */
+#define MOST_PLAIN  1e18
+
+/* A number with an exponent, written without one, as options have it: our own documents write small ones so. */
+static size_t plain(double value, char *ret, size_t size)
+{
+	size_t len = (size_t)snprintf(ret, size, "%.18f", value);
+
+	while (ret[len - 1] == '0')
+		len--;
+	return len - (ret[len - 1] == '.');
+}
+
+/* A number keeps the form in which it was written, but for an exponent. */
 static int scalar(const struct document *document, const struct place *place, const json_t *value, char *ret,
 		  size_t size, struct error *err)
 {
 	const char *text = place_text(document, place, false);
 	size_t len = strcspn(text, " \t\r\n,]}");
+	char decimal[48];
 
 	if (json_is_null(value))
 		return place_error(document, place, false, err, "null is no value: leave the key out");
@@ -27,6 +41,11 @@ static int scalar(const struct document *document, const struct place *place, co
 		len = strlen(text);
 		if (!len)
 			return place_error(document, place, false, err, "an empty text is no value: leave the key out");
+	}
+	if (json_is_real(value) && strcspn(text, "eE") < len && json_real_value(value) >= LEAST_PLAIN &&
+	    json_real_value(value) < MOST_PLAIN) {
+		len = plain(json_real_value(value), decimal, sizeof(decimal));
+		text = decimal;
 	}
 	if (len >= size)
 		return too_long(document, place, err);

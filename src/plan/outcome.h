@@ -177,8 +177,8 @@ int outcome_hosts(const struct outcome *outcome, unsigned point, uint32_t test, 
 /* The connections with the lowest, or the highest, figures of a test, the most extreme first; how many there are. */
 unsigned outcome_extremes(const struct outcome *outcome, unsigned point, uint32_t test, bool highest,
 			  struct outcome_extreme ret[OUTCOME_EXTREMES]);
-/* False: the test has one direction only, or no pair has both figures. */
-bool outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_pairs *ret);
+/* Of no pairs where the test has one direction only, or no pair has both figures. -ENOMEM. */
+int outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_pairs *ret);
 
 /* One result: failed where no message completed, missed where a threshold is. */
 void outcome_judge_result(struct result *result);

@@ -239,7 +239,7 @@ static size_t list_halves(const struct outcome *outcome, unsigned point, uint32_
 	return count;
 }
 
-bool outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_pairs *ret)
+int outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test, struct outcome_pairs *ret)
 {
 	const struct plan_test *planned = &outcome->plan->test[test];
 	struct half *half = NULL;
@@ -247,10 +247,10 @@ bool outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test,
 
 	*ret = (struct outcome_pairs){ 0 };
 	if (planned->direction == DIRECTION_UNIDIR || is_latency(outcome, test))
-		return false;
+		return 0;
 	half = calloc(planned->connections + 1, sizeof(*half));
 	if (!half)
-		return false;
+		return -ENOMEM;
 	count = list_halves(outcome, point, test, half);
 	qsort(half, count, sizeof(*half), by_pair);
 	for (size_t i = 0; i < count; i++) {
@@ -260,5 +260,5 @@ bool outcome_pairs(const struct outcome *outcome, unsigned point, uint32_t test,
 			add_pair(ret, &half[i].c, half[i].figure + half[i + 1].figure);
 	}
 	free(half);
-	return ret->pairs > 0;
+	return 0;
 }

@@ -160,7 +160,9 @@ json_t *part_pairs(const struct outcome *outcome, unsigned point, uint32_t test)
 	struct outcome_pairs pairs;
 	json_t *object;
 
-	if (!outcome_pairs(outcome, point, test, &pairs))
+	if (outcome_pairs(outcome, point, test, &pairs) < 0)
+		return NULL; /* no memory: then there is no document */
+	if (!pairs.pairs)
 		return json_null();
 	object = json_object();
 	tree_put(&object, "pairs", tree_count(pairs.pairs));

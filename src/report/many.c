@@ -82,7 +82,9 @@ static void pairs(const struct page *page, const struct outcome *outcome, unsign
 {
 	struct outcome_pairs pairs;
 
-	if (!outcome_pairs(outcome, point, i, &pairs))
+	if (outcome_pairs(outcome, point, i, &pairs) < 0)
+		page_text(page, "Pairs", "not enough memory for them", "", "");
+	if (!pairs.pairs)
 		return;
 	page_figure(page, "Mean of a pair", pairs.mean, "Gbit/sec");
 	extreme(page, outcome, "Lowest pair", pairs.min, &pairs.lowest, "<->");

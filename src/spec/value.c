@@ -52,6 +52,18 @@ static int with_suffix(const struct option_row *row, const char *text, char *who
 	return 0;
 }
 
+/* What is none gets the sentence of its row, where that has a unit of its own. */
+static int none_of_row(const struct option_row *row, int rc, const char *text, struct error *err)
+{
+	if (rc != -EINVAL || !row->bare)
+		return rc;
+	error_clear(err);
+	return error_set(err, rc, "'%.*s' is not a %s; without one it means %s%s", SHOWN, text,
+			 row->type == OPTION_RATE ? "rate: a number with k M G or T"
+						  : "time: a number with ns us ms s m or h",
+			 row->bare, row->type == OPTION_RATE ? "bit/s" : "");
+}
+
 /* --- numbers of 64 bits: int, size, rate --- */
 
 static int number_from(const struct option_row *row, const char *text, uint64_t *ret, struct error *err)
@@ -64,7 +76,7 @@ static int number_from(const struct option_row *row, const char *text, uint64_t 
 	if (row->type != OPTION_RATE)
 		return units_parse_int(text, ret, err);
 	rc = with_suffix(row, text, whole, &text, err);
-	return rc ? rc : units_parse_rate(text, ret, err);
+	return rc ? rc : none_of_row(row, units_parse_rate(text, ret, err), text, err);
 }
 
 static char *number_format(const struct option_row *row, const void *field, char *ret, size_t size)
@@ -149,12 +161,12 @@ static char *load_format(const struct option_row *row, const void *field, char *
 
 static int time_parse(const struct option_row *row, const char *text, void *field, struct error *err)
 {
-	const char *number;
 	char whole[UNITS_TEXT];
+	const char *number;
 	int64_t value;
 	int rc = with_suffix(row, text, whole, &number, err);
 
-	rc = rc ? rc : units_parse_time(number, &value, err);
+	rc = rc ? rc : none_of_row(row, units_parse_time(number, &value, err), text, err);
 	if (rc)
 		return rc;
 	if ((double)value < row->min || (double)value > row->max)

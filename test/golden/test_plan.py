@@ -39,6 +39,15 @@ def test_documents(run):
         assert short == dict(document, connections=len(pairs))
 
 
+@pytest.mark.plain
+def test_small_numbers_come_back(run):
+    """JSON writes a rate of 50 kbit/s, in Gbit/s, with an exponent."""
+    scenario = {'testNodes': [{'hostName': 'a[1-2]'}], 'trafficPattern': 'RING', 'burstProfile': 'SYNC_BURST',
+                'burstSize': 4, 'linkRate': 5e-05}
+    result = run('plan', '-f', json.dumps(scenario), '--json')
+    assert result.rc == 0 and re.search(r'"linkRate": 5(\.0+2)?e-0?5', result.stdout), result
+
+
 def test_the_matrix_of_the_guide(run, golden):
     """Sizes and sums of the guide's pattern file, laid out as there."""
     text = run('plan', '--traffic_pattern', 'a2a', '-n', 'gb-ida-lr1-r8-[01-05]', '-d', 'mlx5_0', '--ptini_file',
