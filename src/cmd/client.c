@@ -115,29 +115,6 @@ static int resolve(struct client *client, struct error *err)
 	return rc;
 }
 
-/* A direction in which nothing was sent in the whole window. */
-static bool is_silent(const struct result *result)
-{
-	for (unsigned i = 0; i < result_directions(result); i++) {
-		struct direction way;
-
-		result_direction(result, i, &way);
-		if (rank_rate(&way.result, result_sender(&way.result)).messages == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Nothing was sent, or nothing answered, in the whole window: that is no figure. */
-static bool is_empty(const struct result *result)
-{
-	struct latency latency;
-
-	if (result->request.spec.metric == METRIC_LAT)
-		return !result_latency(result, &latency) && !result_unanswered(result);
-	return is_silent(result);
-}
-
 static void judge_validity(struct result *result)
 {
 	struct validity v;
@@ -154,7 +131,7 @@ static void judge_validity(struct result *result)
 
 static void judge(struct result *result)
 {
-	if (result->status == RUN_OK && result->measured && is_empty(result)) {
+	if (result->status == RUN_OK && result->measured && result_is_empty(result)) {
 		result->status = RUN_FAILED;
 		error_set(&result->error, -ENODATA, "no message completed inside the window: give a longer --duration");
 	}

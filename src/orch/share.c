@@ -207,6 +207,23 @@ struct member *share_find(const struct share *share, uint32_t test, uint64_t key
 	return found ? *found : NULL;
 }
 
+void member_name(const struct member *member, struct buf *to)
+{
+	buf_put_u32(to, member->c.test);
+	buf_put_u64(to, member->c.key);
+	buf_put_u8(to, member->active);
+}
+
+struct member *share_named(const struct share *share, uint32_t peer, struct cursor *from)
+{
+	const uint32_t test = cursor_u32(from);
+	const uint64_t key = cursor_u64(from);
+	const bool active = cursor_u8(from) != 0;
+	struct member *member = from->failed ? NULL : share_find(share, test, key, !active);
+
+	return member && member->peer == peer ? member : NULL;
+}
+
 void share_release(struct share *share)
 {
 	for (uint32_t i = 0; share->group && i < share->groups; i++)

@@ -62,6 +62,9 @@ int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct
 void share_release(struct share *share);
 /* This rank's end of a connection; NULL when it has none. */
 struct member *share_find(const struct share *share, uint32_t test, uint64_t key, bool active);
+/* An end as messages name it, and this rank's end of a connection whose other end a peer names; NULL when it has none. */
+void member_name(const struct member *member, struct buf *to);
+struct member *share_named(const struct share *share, uint32_t peer, struct cursor *from);
 static inline struct flow *member_flow(const struct share *share, const struct member *member, uint32_t worker)
 {
 	return &share->flow[share->group[member->group].first_flow + worker];

@@ -159,9 +159,7 @@ static int put_addresses(const struct share *share, const struct member *member,
 	const struct group *group = &share->group[member->group];
 	int rc = 0;
 
-	buf_put_u32(to, member->c.test);
-	buf_put_u64(to, member->c.key);
-	buf_put_u8(to, member->active);
+	member_name(member, to);
 	buf_put_u32(to, group->workers * member->qps);
 	for (uint32_t i = 0; rc == 0 && i < group->workers; i++)
 		rc = flow_addresses_of(member_flow(share, member, i), member->slot * member->qps, member->qps, to, err);
@@ -171,14 +169,11 @@ static int put_addresses(const struct share *share, const struct member *member,
 /* The addresses of the other end, to be read when it is connected. */
 static int take_addresses(const struct share *share, uint32_t peer, struct cursor *from, struct error *err)
 {
-	const uint32_t test = cursor_u32(from);
-	const uint64_t key = cursor_u64(from);
-	const bool active = cursor_u8(from) != 0;
+	struct member *member = share_named(share, peer, from);
 	const uint32_t count = cursor_u32(from);
-	struct member *member = from->failed ? NULL : share_find(share, test, key, !active);
 	struct cursor skipped;
 
-	if (!member || member->peer != peer || count != share->group[member->group].workers * member->qps)
+	if (from->failed || !member || count != share->group[member->group].workers * member->qps)
 		return error_set(err, -EPROTO, "the addresses of host '%s' are of other connections than planned",
 				 share->plan->host[peer].name);
 	member->address = *from;

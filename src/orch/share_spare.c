@@ -23,9 +23,7 @@ static void put_states(struct share *share)
 		const struct member *member = &share->member[i];
 		struct buf *to = &share->to[member->peer];
 
-		buf_put_u32(to, member->c.test);
-		buf_put_u64(to, member->c.key);
-		buf_put_u8(to, member->active);
+		member_name(member, to);
 		buf_put_u32(to, member->error ? (uint32_t)-member->error->code : 0);
 	}
 }
@@ -37,14 +35,11 @@ static int take_states(struct share *share, uint32_t peer, struct error *err)
 
 	cursor_init(&from, share->from[peer].data, share->from[peer].len);
 	while (from.left) {
-		const uint32_t test = cursor_u32(&from);
-		const uint64_t key = cursor_u64(&from);
-		const bool active = cursor_u8(&from) != 0;
+		struct member *member = share_named(share, peer, &from);
 		const uint32_t code = cursor_u32(&from);
-		struct member *member = share_find(share, test, key, !active);
 		struct error other = { 0 };
 
-		if (from.failed || !member || member->peer != peer || code > 4095)
+		if (from.failed || !member || code > 4095)
 			return error_set(err, -EPROTO, "what host '%s' says of its connections cannot be read", name);
 		if (!code)
 			continue;

@@ -198,13 +198,10 @@ static int take_counts(struct share *share, uint32_t peer, struct error *err)
 
 	cursor_init(&from, share->from[peer].data, share->from[peer].len);
 	while (from.left) {
-		const uint32_t test = cursor_u32(&from);
-		const uint64_t key = cursor_u64(&from);
-		const bool active = cursor_u8(&from) != 0;
+		struct member *member = share_named(share, peer, &from);
 		const uint64_t count = cursor_u64(&from);
-		struct member *member = share_find(share, test, key, !active);
 
-		if (from.failed || !member || member->peer != peer)
+		if (from.failed || !member)
 			return error_set(err, -EPROTO, "the counts of host '%s' cannot be read",
 					 share->plan->host[peer].name);
 		member->expected = count;
@@ -250,9 +247,7 @@ static int finish(struct watch *w, struct error *err)
 		const struct member *member = &share->member[i];
 		struct buf *to = &share->to[member->peer];
 
-		buf_put_u32(to, member->c.test);
-		buf_put_u64(to, member->c.key);
-		buf_put_u8(to, member->active);
+		member_name(member, to);
 		buf_put_u64(to, sent_by(share, member));
 	}
 	traffic_hear(many, true);

@@ -4,28 +4,11 @@
 #include <errno.h>
 #include <math.h>
 
-/* Nothing was sent, or nothing answered, in the whole window: that is no figure. */
-static bool is_empty(const struct result *result)
-{
-	struct latency latency;
-
-	if (result->request.spec.metric == METRIC_LAT)
-		return !result_latency(result, &latency) && !result_unanswered(result);
-	for (unsigned i = 0; i < result_directions(result); i++) {
-		struct direction way;
-
-		result_direction(result, i, &way);
-		if (rank_rate(&way.result, result_sender(&way.result)).messages == 0)
-			return true;
-	}
-	return false;
-}
-
 void outcome_judge_result(struct result *result)
 {
 	if (result->status != RUN_OK || !result->measured)
 		return;
-	if (is_empty(result)) {
+	if (result_is_empty(result)) {
 		result->status = RUN_FAILED;
 		error_set(&result->error, -ENODATA, "no message completed inside the window: give a longer --duration");
 	} else if (result_bw_threshold(result) < 0 || result_lat_threshold(result) < 0) {

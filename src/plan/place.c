@@ -94,7 +94,8 @@ const char *place_text(const struct document *document, const struct place *plac
 	return at;
 }
 
-char *place_path(const struct place *place, char *ret, size_t size)
+/* "$.tests[0].msgSize" into ret, as far as size goes. */
+static char *place_path(const struct place *place, char *ret, size_t size)
 {
 	const struct place *step[DEPTH];
 	const unsigned depth = line_up(place, step);

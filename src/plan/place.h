@@ -22,8 +22,6 @@ struct place {
 
 /* The text from the place on: its value, or its key. */
 const char *place_text(const struct document *document, const struct place *place, bool key);
-/* "$.tests[0].msgSize" into ret, as far as size goes. */
-char *place_path(const struct place *place, char *ret, size_t size);
 /* "file:3:14: $.tests[0].msgSize" into ret. */
 char *place_where(const struct document *document, const struct place *place, bool key, char *ret, size_t size);
 #define PLACE_WHERE 400

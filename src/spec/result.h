@@ -227,6 +227,8 @@ struct rate {
 	uint64_t messages, bytes; /* in the window */
 };
 struct rate rank_rate(const struct result *result, const struct rank_result *rank);
+/* Nothing was sent, or nothing answered, in the whole window: that is no figure. */
+bool result_is_empty(const struct result *result);
 /* The figure: the rate of the side that counts; of two directions the sum of both. */
 struct rate result_rate(const struct result *result);
 

@@ -77,3 +77,19 @@ struct rate result_op_rate(const struct result *result, unsigned op)
 		rate.seconds /= windows;
 	return rate;
 }
+
+bool result_is_empty(const struct result *result)
+{
+	struct latency latency;
+
+	if (result->request.spec.metric == METRIC_LAT)
+		return !result_latency(result, &latency) && !result_unanswered(result);
+	for (unsigned i = 0; i < result_directions(result); i++) {
+		struct direction way;
+
+		result_direction(result, i, &way);
+		if (rank_rate(&way.result, result_sender(&way.result)).messages == 0)
+			return true;
+	}
+	return false;
+}
