@@ -356,7 +356,8 @@ void *topo_alloc(const struct topo *topo, size_t size, int node, bool touch)
 		topo_free(topo, data, size);
 		return NULL;
 	}
-	if (touch && madvise(data, size, MADV_POPULATE_WRITE) < 0) /* before Linux 5.14: page by page, a trap for each */
+	if (touch &&
+	    madvise(data, size, MADV_POPULATE_WRITE) < 0) /* before Linux 5.14: page by page, a trap for each */
 		for (size_t i = 0; i < size; i += page)
 			*(volatile uint8_t *)(data + i) = 0;
 	return data;

@@ -74,7 +74,7 @@ def test_patterns_at_once(hosts, node, transports):
 
 
 def test_the_uncertainty_of_clocks_covers_their_error(hosts):
-    """34 stages on four hosts whose clocks lie exactly 1000 s apart: 102 synchronisations, whatever else the machine does."""
+    """34 stages on four hosts whose clocks lie exactly 1000 s apart: 102 synchronisations, whatever else goes on."""
     result = hosts.run('node0', '--traffic_pattern', 'ring', '-n', 'node[1-4]', '-r', 'null', '-s',
                        ','.join(map(str, range(64, 98))), '-i', '10', '-w', '0', '--ssh', hosts.ssh,
                        '--connect_timeout', '30', '--print_json_results', timeout=120)
