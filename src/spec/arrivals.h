@@ -37,10 +37,10 @@ static inline uint64_t arrivals_first_kept(const struct burst_arrivals *arrivals
 	return arrivals->kept > BURST_KEPT ? arrivals->kept - BURST_KEPT : 0;
 }
 
-/* Receivers, one connection after another; several workers or connections of a receiver make one burst of a number. */
+/* Receivers by number, one connection after another; several workers or connections of a receiver make one burst of a number. */
 struct arrival_sum;
 struct arrival_sum *arrival_sum_new(void); /* NULL: no memory */
-int arrival_sum_add(struct arrival_sum *sum, uint32_t receiver, const struct rank_result *rank); /* -ENOMEM */
+int arrival_sum_add(struct arrival_sum *sum, uint32_t number, const struct rank_result *rank); /* -ENOMEM */
 /* All is added: puts together what belongs together. ideal_us: what the busiest link needs for a burst; NAN. */
 void arrival_sum_end(struct arrival_sum *sum, const struct spec *spec, double ideal_us, struct arrival_summary *ret);
 /* Behind that: what came of a slot at any receiver, in rank 0's clock; false: it is not known. */
