@@ -127,7 +127,7 @@ def test_all_pairs_agree(program, serve, at_once, names, words):
     ports = {which: serve(which) for which in ENDS}
     found = {pair: dict.fromkeys(names, 0) for pair in PAIRS}
     apart = names
-    for _ in range(8):
+    for _ in range(20):
         with ThreadPoolExecutor(at_once) as pool:
             runs = {(name, server, client): pool.submit(figure, program(client), ports[server], '-t', 1, *words, name)
                     for name in apart for server, client in PAIRS}
