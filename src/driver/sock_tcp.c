@@ -179,14 +179,14 @@ static bool may_use_scratch(const struct sock_ep *ep)
 }
 
 /*
- * Only where nothing waits for the arrival itself: not when the last one ends the test, nor when epoll names who has
- * something; a buffer of a given size may be smaller. What is less is taken after a slice of waiting, and at the edges.
+ * Only where nothing waits for the arrival itself: not when the last one ends the test, nor of bursts, nor when epoll
+ * names who has something; a buffer of a given size may be smaller. What is less is taken after a slice of waiting, and at the edges.
  */
 static bool wakes_late(const struct sock_port *p)
 {
 	const struct spec *spec = p->spec;
 
-	return spec->metric == METRIC_BW && spec->events == CHOICE_ON && !spec_quota(spec) &&
+	return spec->metric == METRIC_BW && spec->events == CHOICE_ON && !spec_quota(spec) && !spec_bursts(spec) &&
 	       !spec->warmup_iterations && spec->sock_buf == SPEC_AUTO && p->epoll_fd < 0;
 }
 

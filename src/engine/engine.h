@@ -183,6 +183,8 @@ int flow_open(struct flow *flow, const struct port_conf *conf, const struct mem_
  * test before left is forgotten, its result goes to result from now on; the engine's prepare follows. Both sides at once.
  */
 int flow_renew(struct flow *flow, struct worker_result *result, struct error *err);
+/* The same for the test at hand once more: slots stay where they are, as each side has them. */
+int flow_begin_anew(struct flow *flow, struct worker_result *result, struct error *err);
 void flow_close(struct flow *flow);
 /* Bytes of data buffers that one worker of this test needs (engine's choice of slots included). */
 uint64_t flow_buffer_bytes(const struct spec *spec, uint32_t stride_align, uint32_t *ret_slots);

@@ -274,7 +274,7 @@ static void extend_receives(struct flow *flow)
 	flow->rx_depth = wanted > flow->rx_depth ? wanted : flow->rx_depth;
 }
 
-int flow_renew(struct flow *flow, struct worker_result *result, struct error *err)
+int flow_begin_anew(struct flow *flow, struct worker_result *result, struct error *err)
 {
 	int rc;
 
@@ -286,6 +286,13 @@ int flow_renew(struct flow *flow, struct worker_result *result, struct error *er
 	forget(flow, result);
 	extend_receives(flow);
 	follow_spec(flow);
+	return 0;
+}
+
+int flow_renew(struct flow *flow, struct worker_result *result, struct error *err)
+{
+	int rc = flow_begin_anew(flow, result, err);
+
 	for (uint32_t i = 0; rc == 0 && i < flow->qps; i++) {
 		const struct ep_conf conf = cut_of(flow, i);
 

@@ -32,18 +32,29 @@ static int rest(struct flow *flow, int64_t left)
 	return 0;
 }
 
+static bool is_under_way(const struct flow *flow)
+{
+	for (uint32_t i = 0; i < flow->qps; i++)
+		if (flow->eps[i].outstanding)
+			return true;
+	return false;
+}
+
+/* What is under way may need to be polled to get on. */
 static int await(struct flow *flow, int64_t due)
 {
 	int64_t left;
 	int rc = 0;
 
-	while (rc == 0 && (left = due - clock_now(flow->clock)) > 0 && flow_command(flow) == FLOW_RUN) {
-		if (left > WAKE_NS)
+	while (rc >= 0 && (left = due - clock_now(flow->clock)) > 0 && flow_command(flow) == FLOW_RUN) {
+		if (is_under_way(flow))
+			rc = flow_pump(flow);
+		else if (left > WAKE_NS)
 			rc = rest(flow, left - WAKE_NS);
 		else if (flow->yield && left > SPIN_NS)
 			sched_yield();
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 /* One message on the first queue pair of each connection; 0: the device had no room, which leaves the rest out. */
@@ -63,16 +74,6 @@ static int fire(struct flow *flow, uint32_t number)
 	return 1;
 }
 
-static int take_completions(struct flow *flow)
-{
-	int rc;
-
-	do
-		rc = flow_pump(flow);
-	while (rc > 0);
-	return rc < 0 ? rc : 1;
-}
-
 static int send_all(struct flow *flow)
 {
 	int rc = 1;
@@ -80,8 +81,6 @@ static int send_all(struct flow *flow)
 	for (uint32_t i = 0; rc > 0 && i < RESULT_VOLLEYS && flow_command(flow) == FLOW_RUN; i++) {
 		rc = await(flow, flow->phase.start_ns + (i + 1) * STEP_NS);
 		rc = rc < 0 ? rc : fire(flow, i);
-		if (rc > 0)
-			rc = take_completions(flow);
 	}
 	return rc < 0 ? rc : flow_drain(flow);
 }

@@ -8,12 +8,15 @@
 
 #define compare(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int by_group(const void *a, const void *b)
+/* Aggressors behind victims, which so have the same cores in each phase. */
+static int by_group(const void *a, const void *b, void *of)
 {
+	const struct plan *plan = of;
 	const struct member *x = a, *y = b;
 	const uint32_t ex = x->active ? x->c.from : x->c.to, ey = y->active ? y->c.from : y->c.to;
-	int order = compare(x->c.test, y->c.test);
+	int order = compare(plan->test[x->c.test].role, plan->test[y->c.test].role);
 
+	order = order ? order : compare(x->c.test, y->c.test);
 	order = order ? order : compare(ex, ey);
 	order = order ? order : compare(x->active, y->active);
 	order = order ? order : compare(x->c.bytes, y->c.bytes);
@@ -163,7 +166,7 @@ int share_make(struct share *ret, const struct plan *plan, uint32_t rank, struct
 	if (rc < 0)
 		return rc;
 	if (ret->members)
-		qsort(ret->member, ret->members, sizeof(*ret->member), by_group);
+		qsort_r(ret->member, ret->members, sizeof(*ret->member), by_group, (void *)(uintptr_t)plan);
 	ret->group = calloc(ret->members + 1, sizeof(*ret->group));
 	ret->by_key = calloc(ret->members + 1, sizeof(struct member *));
 	ret->in_turn = calloc(ret->members + 1, sizeof(struct member *));

@@ -52,6 +52,7 @@ struct share {
 	struct group *group;
 	struct flow *flow; /* group by group */
 	struct flow_control control; /* of all flows */
+	bool cores_shared; /* with each other or with another rank of this machine */
 	struct buf *to, *from; /* by rank: an exchange's messages */
 	struct error closing; /* what a device did not take back at the end */
 };

@@ -39,7 +39,7 @@ static int choose_cores(struct many *many, struct group *group, unsigned *next, 
 		for (unsigned i = 0; rc == 0 && i < group->workers; i++)
 			group->cores.core[i] = all.core[(*next)++ % cores];
 		group->cores.count = group->workers;
-		many->mine.cores_shared |= many->threads > cores;
+		many->share.cores_shared |= many->threads > cores;
 	}
 	if (rc == 0 && group->node < 0)
 		group->node = topo_core_node(topo, group->cores.core[0]);
@@ -140,15 +140,26 @@ static int open_groups(struct many *many, struct error *err)
 			rc = error_set(err, -EINTR, "interrupted");
 	}
 	for (uint32_t i = 0; i < share->flows; i++)
-		share->flow[i].yield = many->mine.cores_shared;
+		share->flow[i].yield = share->cores_shared;
+	many->mine.cores_shared |= share->cores_shared;
 	return rc;
+}
+
+/* Whether rank 0's clock is known here while the traffic runs: ranks that send ask for it in gaps of their bursts. */
+static bool follows_root(const struct many *many)
+{
+	bool sends = many->comm->rank == 0;
+
+	for (uint32_t i = 0; i < many->share.groups; i++)
+		sends |= many->share.group[i].active;
+	return sends;
 }
 
 int share_open(struct many *many, struct error *err)
 {
 	struct error mine = { 0 };
 
-	many->share.control.followed = true;
+	many->share.control.followed = follows_root(many);
 	open_groups(many, &mine);
 	return comm_agree(many->comm, &mine, many_deadline(many), err);
 }

@@ -68,7 +68,7 @@ void resync_begin(struct many *many, int64_t start_ns)
 	struct resync *r = &many->resync;
 
 	flow_shift_set(&many->share.control, start_ns, 0, 0);
-	r->on = spec && rank;
+	r->on = spec && rank && !many->volley;
 	r->next_ns = INT64_MAX;
 	if (!r->on)
 		return;

@@ -217,7 +217,7 @@ static void expect(struct share *share)
 	for (uint32_t i = 0; i < share->members; i++) {
 		const struct flow *flow = member_flow(share, &share->member[i], 0);
 
-		if (flow->receives && !flow->idle && !flow->serves)
+		if (flow->spec->metric == METRIC_BW && flow->receives && !flow->idle && !flow->serves)
 			sum += share->member[i].expected;
 	}
 	atomic_store(&share->control.expected, sum);
@@ -287,7 +287,6 @@ static void begin(struct watch *w, bool measure)
 	}
 	atomic_store(&share->control.command, FLOW_RUN);
 	atomic_store(&share->control.expected, 0);
-	atomic_store(&share->control.arrived, 0);
 	atomic_store(&share->control.step, 0);
 	atomic_store(&share->control.stepped, 0);
 	share->control.quiet_ns = lossy ? QUIET_MIN_NS + 8 * w->many->clocks.rtt_ns : 0;
@@ -368,6 +367,7 @@ static int run_phases(struct many *many, struct error *err)
 		rc = clocks_test(&many->clocks, many->comm, many_deadline(many), err);
 	if (rc == 0)
 		rc = share_volley(many, err);
+	share_count_before(many);
 	if (rc == 0)
 		many_begins(many, MANY_TRAFFIC);
 	if (rc == 0 && warmup_apart(many->conf->plan, many->stage.point)) {
@@ -382,7 +382,6 @@ int share_traffic(struct many *many, struct error *err)
 {
 	int rc = comm_watch(many->comm, true, err);
 
-	share_count_before(many);
 	if (rc == 0)
 		rc = run_phases(many, err);
 	if (rc == 0) {

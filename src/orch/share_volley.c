@@ -10,7 +10,7 @@
 static bool can_show(const struct spec *spec)
 {
 	return spec_bursts(spec) && spec->burst_profile != BURST_STORAGE && spec->driver != DRIVER_NULL &&
-	       !spec->validate && (transport_is_socket(spec->transport) || !(spec_verbs(spec) & ~TWO_SIDED_VERBS));
+	       (transport_is_socket(spec->transport) || !(spec_verbs(spec) & ~TWO_SIDED_VERBS));
 }
 
 /* Whether all connections of a test end at one endpoint, and come from several. */
@@ -36,10 +36,11 @@ static uint32_t judged(const struct many *many)
 {
 	const struct plan *plan = many->conf->plan;
 
-	if (many->stage.point || many->stage.round > 1 || plan_in_step(plan))
-		return NO_TEST;
+	const unsigned point = many->stage.point;
+
 	for (uint32_t i = 0; i < plan->tests; i++)
-		if (can_show(&plan->test[i].sweep.spec[0]) && is_incast(plan, i))
+		if (plan_runs(plan, i, point) && !(point && plan_runs(plan, i, 0)) &&
+		    can_show(&plan->test[i].sweep.spec[0]) && is_incast(plan, i))
 			return i;
 	return NO_TEST;
 }
@@ -66,20 +67,22 @@ static void in_root(struct many *many)
 	}
 }
 
-static void renew(struct flow *flow, struct error *err)
+static void begin_anew(struct flow *flow, struct error *err)
 {
-	if (flow_renew(flow, flow->result, err) == 0 && !flow->idle && flow->engine->prepare(flow) < 0)
+	flow->result->total_sent = flow->result->total_received = 0;
+	if (flow_begin_anew(flow, flow->result, err) == 0 && !flow->idle && flow->engine->prepare(flow) < 0)
 		error_set(err, flow->error.code, "%s", flow->error.text);
 }
 
 /* Its messages are none of the test's. */
-static void forget(const struct share *share, uint32_t test, struct error *err)
+static void forget(struct share *share, uint32_t test, struct error *err)
 {
+	atomic_store(&share->control.arrived, 0);
 	for (uint32_t i = 0; i < share->groups; i++) {
 		const struct group *group = &share->group[i];
 
 		for (uint32_t j = 0; group->test == test && !err->code && j < group->workers; j++)
-			renew(&share->flow[group->first_flow + j], err);
+			begin_anew(&share->flow[group->first_flow + j], err);
 	}
 }
 

@@ -9,28 +9,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* came: receivers tell what came of the bursts. */
-static void head(FILE *to, bool came)
+/* arrivals: of a scenario, where receivers may tell what came of the bursts. */
+static void head(FILE *to, bool arrivals)
 {
 	fprintf(to,
 		"test,sender,worker,qp,burst,planned_ns,begun_ns,doorbell_ns,last_post_ns,last_completion_ns,messages,"
 		"clock_offset_ns%s\n",
-		came ? ",first_arrival_ns,last_arrival_ns,arrived" : "");
+		arrivals ? ",first_arrival_ns,last_arrival_ns,arrived" : "");
 }
 
-/* What came of the burst at all receivers, all senders' together. */
-static void arrival(FILE *to, uint64_t number, const struct arrival_sum *came)
+/* What came in the test, by test; told: its receivers tell it. */
+struct came {
+	struct arrival_sum *sum;
+	bool told;
+};
+
+/* What came of the burst at all receivers, all senders' together; empty where none tells it. */
+static void arrival(FILE *to, uint64_t number, const struct came *came)
 {
 	struct burst_arrival arrival;
 
-	if (arrival_sum_find(came, number, &arrival))
+	if (came->told && arrival_sum_find(came->sum, number, &arrival))
 		fprintf(to, ",%" PRId64 ",%" PRId64 ",%" PRIu64, arrival.first_ns, arrival.last_ns, arrival.messages);
 	else
-		fputs(",,,0", to);
+		fputs(came->told ? ",,,0" : ",,,", to);
 }
 
 static void row(FILE *to, unsigned test, const char *sender, uint32_t worker, const struct burst_record *record,
-		const struct arrival_sum *came)
+		const struct came *came)
 {
 	fprintf(to, "%u,%s,%u,%u,%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", test, sender, worker,
 		record->qp, record->number, record->due_ns, record->begun_ns, record->rung_ns, record->posted_ns);
@@ -42,8 +48,7 @@ static void row(FILE *to, unsigned test, const char *sender, uint32_t worker, co
 	fputc('\n', to);
 }
 
-static void rank(FILE *to, unsigned test, const char *sender, const struct rank_result *rank,
-		 const struct arrival_sum *came)
+static void rank(FILE *to, unsigned test, const char *sender, const struct rank_result *rank, const struct came *came)
 {
 	for (uint32_t w = 0; rank && w < rank->workers; w++) {
 		const struct burst_stats *stats = rank->worker[w].bursts;
@@ -68,12 +73,6 @@ void burst_log_results(FILE *to, void *of)
 			     NULL);
 }
 
-/* Of one point; by test, where receivers tell it. */
-struct came {
-	struct arrival_sum **sum;
-	bool any;
-};
-
 /* Its receiver's part of it, or rows of its sender's bursts. */
 static void take(FILE *to, const struct outcome *outcome, unsigned at, const struct connection *c,
 		 const struct result *result, struct came *came)
@@ -82,9 +81,9 @@ static void take(FILE *to, const struct outcome *outcome, unsigned at, const str
 
 	if (to)
 		rank(to, at * outcome->plan->tests + c->test + 1, plan_label(outcome->plan, c->from, label),
-		     result_sender(result), came->any ? came->sum[c->test] : NULL);
-	else if (result_receiver(result) && came->sum[c->test])
-		arrival_sum_add(came->sum[c->test], c->to, result_receiver(result));
+		     result_sender(result), &came[c->test]);
+	else if (result_receiver(result) && came[c->test].sum)
+		arrival_sum_add(came[c->test].sum, c->to, result_receiver(result));
 }
 
 static void go_through(FILE *to, struct outcome *outcome, unsigned at, struct came *came)
@@ -105,14 +104,14 @@ static void go_through(FILE *to, struct outcome *outcome, unsigned at, struct ca
 static void gather(struct outcome *outcome, unsigned at, struct came *came)
 {
 	for (uint32_t i = 0; i < outcome->plan->tests; i++)
-		came->sum[i] = arrival_sum_new();
+		came[i].sum = arrival_sum_new();
 	go_through(NULL, outcome, at, came);
 	for (uint32_t i = 0; i < outcome->plan->tests; i++) {
 		struct arrival_summary summary = { 0 };
 
-		if (came->sum[i])
-			arrival_sum_end(came->sum[i], &outcome->plan->test[i].sweep.spec[at], 1, &summary);
-		came->any |= summary.bursts > 0;
+		if (came[i].sum)
+			arrival_sum_end(came[i].sum, &outcome->plan->test[i].sweep.spec[at], 1, &summary);
+		came[i].told = summary.bursts > 0;
 	}
 }
 
@@ -120,15 +119,14 @@ void burst_log_outcome(FILE *to, void *of)
 {
 	struct outcome *outcome = of;
 	const uint32_t tests = outcome->plan->tests;
-	struct came came = { .sum = calloc(tests, sizeof(*came.sum)) };
+	struct came *came = calloc(tests, sizeof(*came));
 
-	for (unsigned at = 0; came.sum && at < plan_points(outcome->plan); at++) {
-		gather(outcome, at, &came);
-		if (at == 0)
-			head(to, came.any);
-		go_through(to, outcome, at, &came);
+	head(to, true);
+	for (unsigned at = 0; came && at < plan_points(outcome->plan); at++) {
+		gather(outcome, at, came);
+		go_through(to, outcome, at, came);
 		for (uint32_t i = 0; i < tests; i++)
-			arrival_sum_free(came.sum[i]);
+			arrival_sum_free(came[i].sum);
 	}
-	free(came.sum);
+	free(came);
 }

@@ -135,7 +135,8 @@ void arrival_sum_end(struct arrival_sum *sum, const struct spec *spec, double id
 		}
 	}
 	ret->span = burst_spread_of(&sum->span);
-	ret->slowdown = sum->span.count ? ret->span.p50 / ideal_us : (double)NAN;
+	/* What one poll took seems to have come at once: nothing to compare. */
+	ret->slowdown = sum->span.count && ret->span.p50 > 0 ? ret->span.p50 / ideal_us : (double)NAN;
 }
 
 bool arrival_sum_find(const struct arrival_sum *sum, uint64_t number, struct burst_arrival *ret)

@@ -156,3 +156,14 @@ def test_every_pattern(many, run, fabric, hosts, devices, faults):
     truth = [json.loads(path.read_text()) for path in fabric.glob('count-*.json')]
     for key, kinds in {'sent': ['sent'], 'received': ['delivered'], 'lost': ['dropped', 'unreceived']}.items():
         assert sum(c['loss'][key] for c in document['connections']) == sum(one[kind] for one in truth for kind in kinds)
+
+
+def test_an_incast_whose_receiver_has_fewer_slots(many):
+    """Three senders share the receiver's buffers; behind the volley each still writes to its own part of them."""
+    scenario = {'testNodes': [{'hostName': 'localhost%[1-4]', 'deviceName': 'double0'}], 'trafficPattern': 'incast',
+                'connectionType': 'UC', 'verb': 'write_imm', 'msgSize': '1M', 'workingSet': '24M', 'txDepth': 16,
+                'rxDepth': 128, 'burstProfile': 'sync_burst', 'burstSize': 16, 'burstPause': 5, 'burstCount': 4}
+    document, result = many(scenario | {'warmupTime': 0})
+    assert result.rc == 0, result
+    assert [c['loss']['lost'] for c in document['connections']] == [0, 0, 0]
+    assert document['aggregatedResults']['perTest'][0]['bursts']['volley']['senders'] == 3

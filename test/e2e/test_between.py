@@ -36,7 +36,9 @@ class Between(threading.Thread):
     def carry(self, other, victim):
         parts = {end: [] for end in other}
         while any(len(came) < len(EXCHANGED) for came in parts.values()):
-            for end in select.select(list(other), [], [], 10 * SCALE)[0]:
+            ready = select.select(list(other), [], [], 10 * SCALE)[0]
+            assert ready, 'both ends are silent'
+            for end in ready:
                 kind, payload = read_frame(end)
                 if kind == EXCHANGE:
                     parts[end].append(frame(kind, payload))

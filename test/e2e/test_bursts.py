@@ -111,7 +111,8 @@ def check_arrivals(bursts, rows, slots, whole):
     assert arrivals['receivers'] == 1 and arrivals['wholeBursts'] <= arrivals['bursts'] <= slots
     assert len(came) <= arrivals['bursts']  # of late slots nothing may have been sent, but something come
     assert all(int(row['first_arrival_ns']) <= int(row['last_arrival_ns']) for row in came.values())
-    assert sum(int(row['arrived']) for row in came.values()) <= bursts['messages']
+    told = sum(int(row['arrived']) for row in came.values())
+    assert told == bursts['messages'] or (told < bursts['messages'] and bursts['bursts'] < bursts['slots'])
     full = [row for row in came.values() if int(row['arrived']) == whole]
     assert len(full) <= arrivals['wholeBursts'] == (arrivals['firstToLast'] or {'samples': 0})['samples']
 
@@ -120,7 +121,16 @@ def check_volley(volley, senders, size):
     """One clock's view: clocks and paths together are what arrivals and posts can differ by, but for what queued."""
     assert volley['senders'] == senders and volley['messageBytes'] == size
     assert volley['arrivalSpread']['samples'] == volley['postSpread']['samples'] == 16
-    assert volley['clocksAndPathsUsec'] >= 0
+
+
+def of_ranks(run, pattern, *options):
+    """The checked document of a scenario in which each sender had a burst; a busy machine may take several runs."""
+    for _ in range(5):
+        result = run('--traffic_pattern', pattern, *options, '-w', '0', '--print_json_results', timeout=90)
+        if result.rc == 0:
+            break
+    assert result.rc == 0, result
+    return check(result.stdout)
 
 
 @pytest.mark.plain
@@ -128,11 +138,10 @@ def check_volley(volley, senders, size):
 def test_the_receiver_tells_what_came(run, tmp_path):
     """Three senders over TCP: all that was sent came in some slot, and the volley before it is none of the traffic."""
     log = tmp_path / 'bursts.csv'
-    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-4]', '-c', 'TCP', '-s', '1000', '--burst_profile',
-                 'sync_burst', '--burst_size', '6', '--burst_pause', '8', '--burst_count', '40', '-w', '0',
-                 '--link_rate', '10', '--burst_log', log, '--print_json_results', timeout=90)
-    assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
-    test = check(result.stdout)['aggregatedResults']['perTest'][0]
+    document = of_ranks(run, 'incast', '-n', 'localhost%[1-4]', '-c', 'TCP', '-s', '1000', '--burst_profile',
+                        'sync_burst', '--burst_size', '6', '--burst_pause', '8', '--burst_count', '40', '--link_rate',
+                        '10', '--burst_log', log)
+    test = document['aggregatedResults']['perTest'][0]
     bursts = test['bursts']
     assert test['sent'] == test['received'] == bursts['messages']
     check_arrivals(bursts, list(csv.DictReader(log.open())), 40, 18)
@@ -144,11 +153,8 @@ def test_the_receiver_tells_what_came(run, tmp_path):
 @pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
 def test_incast(run):
     """Three senders over UDP: each burst of all is compared, and the skew stands beside the error of the clocks."""
-    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-4]', '-c', 'UDP', '--burst_profile', 'sync_burst',
-                 '--burst_size', '20', '--sync_pause_ms', '4', '--burst_count', '60', '-w', '0', '--link_rate', '10',
-                 '--print_json_results', timeout=90)
-    assert result.rc == 0, result
-    document = check(result.stdout)
+    document = of_ranks(run, 'incast', '-n', 'localhost%[1-4]', '-c', 'UDP', '--burst_profile', 'sync_burst',
+                        '--burst_size', '20', '--sync_pause_ms', '4', '--burst_count', '60', '--link_rate', '10')
     test = document['aggregatedResults']['perTest'][0]
     bursts, together = test['bursts'], test['bursts']['together']
     holds_together(bursts, 20)
@@ -167,11 +173,8 @@ def test_incast(run):
 @pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
 def test_all_to_all_shares_its_worker(run):
     """A worker sends to all its peers: one burst has the messages of all of them, and each connection its own count."""
-    result = run('--traffic_pattern', 'all2all', '-n', 'localhost%[1-3]', '-c', 'TCP', '-s', '1K', '--burst_profile',
-                 'sync_burst', '--burst_size', '10', '--burst_pause', '4', '--burst_count', '40', '-w', '0',
-                 '--print_json_results', timeout=90)
-    assert result.rc == 0, result
-    document = check(result.stdout)
+    document = of_ranks(run, 'all2all', '-n', 'localhost%[1-3]', '-c', 'TCP', '-s', '1K', '--burst_profile',
+                        'sync_burst', '--burst_size', '10', '--burst_pause', '4', '--burst_count', '40')
     bursts = document['aggregatedResults']['perTest'][0]['bursts']
     holds_together(bursts, 10, 2)
     assert bursts['senders'] == 3 and bursts['slots'] == 120
@@ -228,12 +231,13 @@ def test_memory_stays_the_same(start, free_port):
 def test_a_log_that_becomes_full(run, free_port):
     """The report is printed all the same; the sentence names the option, the exit status tells."""
     result = run('-n', 'localhost', '--port', free_port(), '-r', 'null', '--burst_profile', 'sync_burst',
-                 '--burst_size', '4', '--burst_pause', '1', '--burst_count', '20', '-w', '0', '--burst_log',
+                 '--burst_size', '4', '--burst_pause', '1', '--burst_count', '500', '-w', '0', '--burst_log',
                  '/dev/full')
     assert result.rc == 1 and 'Bursts:' in result.stdout and len(result.stderr.splitlines()) == 1
     assert '--burst_log: cannot write the result to /dev/full: No space left on device' in result.stderr, result
 
 
+@pytest.mark.plain
 def test_a_simulation_without_end_is_left_out(run):
     """A port that stops and goes on all the time: the plan is there, and one sentence says what is not."""
     result = run('plan', '--traffic_pattern', 'incast', '-n', 'a[1-16]', '-c', 'RC', '-s', '64K', '--burst_profile',
@@ -249,8 +253,7 @@ def test_a_simulation_without_end_is_left_out(run):
 @pytest.mark.skipif(not shutil.which('mpirun'), reason='Open MPI (openmpi-bin) is not installed')
 def test_short_connections_tell_their_bursts(run):
     """Points that differ in nothing but the size of bursts can be told apart."""
-    result = run('--traffic_pattern', 'incast', '-n', 'localhost%[1-2]', '-c', 'TCP', '--burst_profile', 'sync_burst',
-                 '--burst_size', '3,7', '--burst_pause', '2', '--burst_count', '20', '-w', '0', '--results_detail',
-                 'connections', '--print_json_results', timeout=90)
-    assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
-    assert [c['burstSize'] for c in check(result.stdout)['connections']] == [3, 7]
+    document = of_ranks(run, 'incast', '-n', 'localhost%[1-2]', '-c', 'TCP', '--burst_profile', 'sync_burst',
+                        '--burst_size', '3,7', '--burst_pause', '2', '--burst_count', '20', '--results_detail',
+                        'connections')
+    assert [c['burstSize'] for c in document['connections']] == [3, 7]

@@ -56,6 +56,22 @@ def test_all_to_all_over_tcp(many):
     assert min(phases.values()) > 0 and phases['trafficSec'] >= 0.5, phases
 
 
+def test_warm_up_by_count_over_tcp(many):
+    """Its messages are none of those that the receiver waits for."""
+    document = many('ring', 2, '-c', 'TCP', '-i', '200', '--warmup_iterations', '30', '-q', '2')
+    assert [c['results']['bwResults']['messages'] for c in document['connections']] == [400, 400]
+
+
+def test_latency_beside_bandwidth_over_tcp(run):
+    """A ping-pong's messages are none of those that the receiver of the other test waits for."""
+    scenario = {'duration': 0.5, 'warmupTime': 0.2, 'trafficPattern': 'ONE_TO_ONE', 'connectionType': 'TCP',
+                'testNodes': [{'hostName': 'localhost%[1-2]'}], 'tests': [{'endMargin': 0.1}, {'metric': 'lat'}]}
+    result = run('-f', json.dumps(scenario), '--print_json_results', timeout=90)
+    document = check(result.stdout)
+    assert result.rc == 0 or 'no message completed' in document['error'], result  # a busy machine
+    assert document['connections'][0]['loss']['lost'] == 0
+
+
 def test_figures_are_the_programmed_rate(many):
     """Two senders of 10 Gb/s each: each connection's figure, and what they come to; a busy host may disturb some."""
     for _ in range(6):
