@@ -73,9 +73,9 @@ static bool whole_send(struct qperf_stream *l)
 			return false;
 		}
 		done += n > 0 ? (size_t)n : 0;
+		l->run->stat.send.bytes += n > 0 ? (uint64_t)n : 0;
 		if (done < l->size && qperf_run_over(l->run))
 			return false;
-		l->run->stat.send.bytes += n > 0 ? (uint64_t)n : 0;
 	}
 	l->run->stat.send.msgs++;
 	return true;
@@ -141,7 +141,7 @@ static void stream_recv(struct qperf_stream *l)
 static void stream_pingpong(struct qperf_stream *l)
 {
 	const bool first = qperf_run_sends(l->run);
-	bool answered = !first;
+	bool answered = false;
 	int64_t begun = clock_now(l->run->clock);
 
 	while (l->run->stat.recv.msgs < l->limit) {
