@@ -227,7 +227,7 @@ static void take_datagram(struct qperf_stream *l, struct seq *seq, size_t len)
 /* By count, and nothing has come for so long that nothing will. */
 static bool silent(const struct qperf_stream *l, int64_t heard)
 {
-	return by_count(l) && clock_now(l->run->clock) - heard > QPERF_QUIET_NS;
+	return by_count(l) && qperf_run_quiet(l->run, heard);
 }
 
 static void datagram_recv(struct qperf_stream *l)

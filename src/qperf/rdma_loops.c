@@ -250,13 +250,13 @@ static int stream_wait(struct loop *l, bool sends)
 		return loop_take(l, false);
 	if (l->limit == UINT64_MAX || !loop_loses(l))
 		return wait_some(l);
-	return loop_wait(l, clock_now(l->run->clock) + QPERF_QUIET_NS);
+	return loop_wait(l, clock_now(l->run->clock) + QPERF_STILL_NS);
 }
 
 /* Nothing has come for so long that the rest is lost. */
 static bool gave_up(const struct loop *l, int64_t heard)
 {
-	return l->limit != UINT64_MAX && loop_loses(l) && clock_now(l->run->clock) - heard >= QPERF_QUIET_NS;
+	return l->limit != UINT64_MAX && loop_loses(l) && qperf_run_quiet(l->run, heard);
 }
 
 static int stream(struct loop *l, bool sends, bool receives)

@@ -44,22 +44,34 @@ int loop_ping(struct loop *l)
 	return rc < 0 ? rc : 0;
 }
 
+static int answer_message(struct loop *l, int64_t until)
+{
+	int rc = await_message(l, l->received + 1, until);
+
+	if (rc <= 0)
+		return rc;
+	rc = qperf_rdma_receives(l->r, 1, l->err);
+	if (rc == 0)
+		rc = loop_post(l);
+	return rc < 0 ? rc : 1;
+}
+
+/* Each message is answered; by count, where an answer may be lost, until nothing comes any more. */
 int loop_pong(struct loop *l)
 {
+	const bool quiet = l->limit != UINT64_MAX && loop_loses(l);
+	int64_t heard = clock_now(l->run->clock);
 	int rc = 0;
 
-	while (rc >= 0 && l->received < l->limit && !qperf_run_over(l->run)) {
-		const int64_t until = l->limit == UINT64_MAX || !loop_loses(l)
-					      ? INT64_MAX
-					      : clock_now(l->run->clock) + QPERF_QUIET_NS;
-
-		rc = await_message(l, l->received + 1, until);
-		if (rc <= 0)
+	while (rc >= 0 && (quiet || l->received < l->limit) && !qperf_run_over(l->run)) {
+		rc = answer_message(l, quiet ? clock_now(l->run->clock) + QPERF_STILL_NS : INT64_MAX);
+		if (rc > 0)
+			heard = clock_now(l->run->clock);
+		else if (quiet && qperf_run_quiet(l->run, heard))
 			break;
-		rc = qperf_rdma_receives(l->r, 1, l->err);
-		if (rc == 0)
-			rc = loop_post(l);
 	}
+	if (quiet)
+		qperf_run_end_at(l->run, heard);
 	return rc < 0 ? rc : loop_drain(l);
 }
 

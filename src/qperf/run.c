@@ -89,8 +89,20 @@ void qperf_run_end(struct qperf_run *run)
 
 void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns)
 {
+	if (run->stat.end[CLOCK_REAL] == qperf_ticks(heard_ns))
+		return;
+	run->stat.end[CLOCK_REAL] = 0; /* more came after the end that was noted */
 	qperf_stat_end(&run->stat, run->clock);
 	run->stat.end[CLOCK_REAL] = qperf_ticks(heard_ns);
+}
+
+bool qperf_run_quiet(struct qperf_run *run, int64_t heard_ns)
+{
+	const int64_t quiet_ns = clock_now(run->clock) - heard_ns;
+
+	if (quiet_ns >= QPERF_STILL_NS)
+		qperf_run_end_at(run, heard_ns);
+	return quiet_ns >= QPERF_QUIET_NS;
 }
 
 bool qperf_run_tick(struct qperf_run *run)

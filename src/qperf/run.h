@@ -14,6 +14,7 @@
 #include <time.h>
 
 #define QPERF_LOST_NS  100000000LL /* where messages may be lost: an answer that takes longer is one of them */
+#define QPERF_STILL_NS 2000000LL /* by count: nothing has come for so long, that may have been the last one */
 #define QPERF_QUIET_NS 500000000LL /* by count: nothing has come for so long, the rest is lost */
 
 struct qperf_rdma;
@@ -57,6 +58,8 @@ int qperf_run_begin(struct qperf_run *run, struct error *err);
 void qperf_run_end(struct qperf_run *run);
 /* By count a receiver that loses messages ends some time after the last arrival, which is its end. */
 void qperf_run_end_at(struct qperf_run *run, int64_t heard_ns);
+/* Nothing came now: whether for so long that nothing will. The processors' clocks are read soon after the last arrival. */
+bool qperf_run_quiet(struct qperf_run *run, int64_t heard_ns);
 /* A tick came, or the streams were stopped: looks whether time is up or the other end has gone. */
 bool qperf_run_tick(struct qperf_run *run);
 

@@ -113,9 +113,12 @@ def test_polling(serve, ask, polls):
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_a_lost_datagram_is_one_sample_less(serve, ask):
-    """The third question gets no answer: the test goes on after a tenth of a second."""
-    ended = ask(serve(), '-n', 50, '-uu', '-vvs', 'ud_lat', faults='drop=3')
+@pytest.mark.parametrize('test', ['uc_lat', 'ud_lat'])
+@pytest.mark.parametrize('side', ['server', 'client'])
+def test_a_lost_datagram_is_one_sample_less(serve, ask, side, test):
+    """The third question, or the answer to it, is lost: the test goes on after a tenth of a second."""
+    faults = {side: 'drop=3'}
+    ended = ask(serve(faults.get('server', '')), '-n', 50, '-uu', '-vvs', test, faults=faults.get('client', ''))
     (_, row), = rows(ended.stdout)
     assert row['lost_msgs'] == 1 and row['loc_recv_msgs'] == 50
     assert row['latency'] < 50e6
