@@ -166,7 +166,8 @@ def test_any_processor_after_one(start, server):
 
 
 def test_a_message_that_the_end_cuts_off_counts_by_its_bytes(qperf):
-    assert float(rows(qperf('-m', '256M', '-t', 0.05, '-uu', 'tcp_bw').stdout)['bw']) > 0
+    found = rows(qperf('-m', '256M', '-t', 0.05, '-uu', '-vvs', 'tcp_bw').stdout)
+    assert float(found['bw']) > 0 and float(found['send_bytes']) >= float(found['recv_bytes'])
 
 
 def answer_pings(listener, answers):
@@ -200,8 +201,9 @@ def test_neither_lost_nor_doubled_answers_spoil_udp_lat(run):
         result = run('qperf', '127.0.0.1', '-lp', str(listener.getsockname()[1]), '-m', '8', '-t', '1', '-uu', '-vvs',
                      'udp_lat', timeout=TIMEOUT_S)
     found = rows(result.stdout)
-    assert result.rc == 0 and found['lost_msgs'] == '3', result.stdout
-    assert int(found['loc_recv_msgs']) + 3 <= int(found['loc_send_msgs']) <= int(found['loc_recv_msgs']) + 4
+    lost = int(found['lost_msgs'])  # on a busy machine an answer that takes a tenth of a second is one more
+    assert result.rc == 0 and lost >= 3, result.stdout
+    assert lost <= int(found['loc_send_msgs']) - int(found['loc_recv_msgs']) <= lost + 1
     assert float(found['latency']) < 40e6  # as one of the lost ones would make it
 
 
@@ -237,7 +239,7 @@ def test_no_old_server_hangs_us(run, leaves):
 
 def test_time_with_a_fraction(qperf):
     found = rows(qperf('-t', '0.3', '-uu', '-e', '4', '-vvt', 'tcp_lat').stdout)
-    assert 290e6 <= float(found['loc_real_time']) <= 400e6 * SCALE
+    assert 200e6 <= float(found['loc_real_time']) <= 400e6 * SCALE
 
 
 def test_json(qperf):
@@ -257,8 +259,8 @@ def test_several_streams_are_one_figure(qperf):
         if sender['received']['bytes']:
             sender, receiver = receiver, sender
         lost = receiver['lost'] or 0
-        # What a sender's last call carried as its time ran out is not counted there.
-        assert 0 < receiver['received']['messages'] <= sender['sent']['messages'] + 3 - lost, line
+        assert 0 < receiver['received']['messages'] <= sender['sent']['messages'] - lost, line
+        assert receiver['received']['bytes'] <= sender['sent']['bytes'], line
         assert line['streams'] == 3
     with socket.socket(socket.AF_INET6) as taken:
         taken.bind(('::', 0))
@@ -395,9 +397,15 @@ def test_a_vanished_client_ends_its_test(fabperf, qperf, server):
     assert qperf('-n', 3, 'tcp_lat').rc == 0
 
 
+def slept(pid):
+    return int(re.search(r'^voluntary_ctxt_switches:\s+(\d+)', open(f'/proc/{pid}/status').read(), re.M)[1])
+
+
 def test_a_vanished_server_is_named(server, start):
     client = start('qperf', '127.0.0.1', '-lp', str(server[0]), '-t', '60', 'tcp_lat')
-    time.sleep(0.5)
+    deadline = time.monotonic() + TIMEOUT_S
+    while slept(client.pid) < 100 and time.monotonic() < deadline:  # for answers: its test runs
+        time.sleep(0.02)
     os.kill(server[1].pid, signal.SIGKILL)
     ended = client.wait(10 * SCALE)
     assert ended.rc == 1 and 'server not responding' in ended.stdout
