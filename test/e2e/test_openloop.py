@@ -77,8 +77,8 @@ def test_latency_is_what_queueing_makes_of_it(measured, kind, percent):
     undisturbed = 0
     for _ in range(8):
         latency, load = results_of(measured(*LINK, '-D', '1', '--rate', f'{rate:.0f}pps', '--arrivals', kind))
-        assert latency['samples'] == pytest.approx(len(truth), abs=1)
-        if agrees(latency, truth, load['maxLatenessUsec']):
+        whole = abs(latency['samples'] - len(truth)) <= 1  # else what was posted too late has no answer in the window
+        if whole and agrees(latency, truth, load['maxLatenessUsec']):
             return
         undisturbed += load['maxLatenessUsec'] < SERVICE_US / 10
     assert undisturbed < 3, latency
