@@ -38,6 +38,10 @@ static int check_aggressor(const struct scenario_test *test, struct error *err)
 		return error_set(err, -EINVAL,
 				 "an aggressor is a test of bandwidth (\"metric\": \"bw\"), with bursts or "
 				 "without: latency is what a victim measures");
+	if (spec->validate)
+		return error_set(err, -EINVAL,
+				 "an aggressor does not go with dataValidation: it sends from before the window until "
+				 "it is over, and there no message may be outside the window");
 	if (spec->warmup_ns <= 0 || spec->end_margin_ns <= 0)
 		return error_set(err, -EINVAL,
 				 "an aggressor is under way before the window begins and until it is over: it needs a "
@@ -54,6 +58,8 @@ static int check_one(const struct scenario_test *test, struct error *err)
 		return error_set(err, -EINVAL,
 				 "role does not go with iterationSync: its iterations wait for each other, "
 				 "and with them the load");
+	if (test->sweep.spec->warmup_iterations)
+		return error_set(err, -EINVAL, "tests with roles warm up by time: use warmupTime");
 	return test->role == ROLE_AGGRESSOR ? check_aggressor(test, err) : 0;
 }
 
