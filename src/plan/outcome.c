@@ -142,6 +142,7 @@ static int keep_clocks(struct outcome *outcome, struct outcome_stage *stage, str
 
 int outcome_add_clocks(struct outcome *outcome, const struct buf *clocks, struct error *err)
 {
+	struct outcome_stage *const stage = &outcome->stage[outcome->done];
 	struct cursor from;
 
 	cursor_init(&from, clocks->data, clocks->len);
@@ -150,8 +151,11 @@ int outcome_add_clocks(struct outcome *outcome, const struct buf *clocks, struct
 	part_closure_unpack(&outcome->closure, &from);
 	if (from.failed || from.left || outcome->done >= plan_stages(outcome->plan))
 		return error_set(err, -EPROTO, "the clocks of the ranks cannot be read");
+	for (uint32_t i = 0; i < outcome->plan->hosts; i++)
+		stage->interrupted |= outcome->head[i].interrupted;
 	outcome->told = outcome->ends;
-	return keep_clocks(outcome, &outcome->stage[outcome->done++], err);
+	outcome->done++;
+	return keep_clocks(outcome, stage, err);
 }
 
 static int by_key(const void *a, const void *b)

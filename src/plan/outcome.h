@@ -21,6 +21,7 @@ struct outcome_end {
 struct outcome_stage {
 	int64_t begin_ns[2], end_ns[2];
 	struct part_clock *clock;
+	bool interrupted;
 };
 
 #define OUTCOME_FAILURES 10 /* most connections that are told with why they failed */
@@ -160,6 +161,8 @@ void outcome_drop_samples(struct outcome *outcome);
 /* What the load did to one figure of a victim; false: it has no such figure. */
 enum impact_figure { IMPACT_MEAN, IMPACT_P99, IMPACT_P999, IMPACT_RATE, IMPACT_FIGURES };
 bool outcome_impact(const struct outcome *outcome, uint32_t test, enum impact_figure figure, struct impact *ret);
+/* No aggressor failed under load, and that phase ran to its end. */
+bool outcome_load_whole(const struct outcome *outcome);
 
 /* Sums (outcome_sums.c). The number is that of the figure. A test's sums are known when all of its connections were added. */
 int outcome_make_sums(struct outcome *outcome, struct error *err);

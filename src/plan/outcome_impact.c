@@ -83,8 +83,21 @@ bool outcome_impact(const struct outcome *outcome, uint32_t test, enum impact_fi
 	*ret = (struct impact){ 0 };
 	if (planned->role != ROLE_VICTIM || is_latency_victim(planned) == (figure == IMPACT_RATE))
 		return false;
-	for (unsigned phase = 0; phase < IMPACT_PHASES; phase++)
+	for (unsigned phase = 0; phase < IMPACT_PHASES; phase++) {
 		ret->phase[phase] = figure_of(outcome_test(outcome, phase, test), figure, &ret->sure[phase]);
+		if (phase != IMPACT_LOADED && outcome->stage[phase].interrupted)
+			ret->phase[phase] = (double)NAN; /* a short one is no reference */
+	}
 	impact_compute(ret, figure == IMPACT_RATE);
 	return true;
+}
+
+bool outcome_load_whole(const struct outcome *outcome)
+{
+	uint64_t failed = 0;
+
+	for (uint32_t i = 0; i < outcome->plan->tests; i++)
+		if (outcome->plan->test[i].role == ROLE_AGGRESSOR)
+			failed += outcome_test(outcome, IMPACT_LOADED, i)->failed;
+	return outcome->done > IMPACT_LOADED && !outcome->stage[IMPACT_LOADED].interrupted && !failed;
 }

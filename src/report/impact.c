@@ -71,15 +71,16 @@ static void differ(const struct page *page, const char *name, enum impact_figure
 {
 	char apart[UNITS_TEXT], before[UNITS_TEXT + 2], after[UNITS_TEXT + 2];
 
-	if (!impact->uncertain)
+	if (!impact->uncertain || !is_sure(impact))
 		return;
-	page_line(
-		page, TONE_BAD,
-		"! %s, %s: the isolated phases differ by %s %%, more than %g %%, so something besides the load changed "
-		"and the factor is uncertain: %s by the phase before, %s by the phase after",
-		name, figures[figure].name,
-		isnan(impact->apart) ? "?" : units_format_figure(100 * impact->apart, apart), 100 * IMPACT_APART,
-		cell(impact->by_before, true, before), cell(impact->by_after, true, after));
+	page_line(page, TONE_BAD,
+		  "! %s, %s: the isolated phases differ by %s %%, more than %g %%, so something besides the load "
+		  "changed, "
+		  "or the network has not come back, and the factor is uncertain: %s by the phase before, %s by the "
+		  "phase after",
+		  name, figures[figure].name,
+		  isnan(impact->apart) ? "?" : units_format_figure(100 * impact->apart, apart), 100 * IMPACT_APART,
+		  cell(impact->by_before, true, before), cell(impact->by_after, true, after));
 }
 
 /* A row, or a remark, for each figure of each victim; whether all have the samples that they need. */
@@ -112,13 +113,15 @@ void block_impact(const struct page *page, const struct outcome *outcome)
 	if (outcome->done <= IMPACT_LOADED)
 		return;
 	page_line(page, TONE_HEADING, "Congestion impact: latency loaded / isolated, bandwidth isolated / loaded");
-	page_line(page, TONE_PLAIN, "isolated is %s",
-		  outcome->done > IMPACT_AFTER ? "the mean of the two isolated phases"
-					       : "that of the phase before, as there is none after");
+	page_line(page, TONE_PLAIN, "isolated is the mean of the isolated phases that have a figure");
 	page_line(page, TONE_HEADING, "  %-*s  %-18s %11s %11s %11s %11s", width, "victim", "", "isolated", "loaded",
 		  "isolated", "factor");
 	if (!walk(page, outcome, true))
 		page_line(page, TONE_DIM, "(...): fewer than ten samples lie beyond it");
 	walk(page, outcome, false);
+	if (!outcome_load_whole(outcome))
+		page_line(page, TONE_BAD, "! the factors are not of the whole load: %s",
+			  outcome->stage[IMPACT_LOADED].interrupted ? "the loaded phase was interrupted"
+								    : "an aggressor failed in the loaded phase");
 	page_blank(page);
 }

@@ -22,6 +22,7 @@ static const struct {
 
 static json_t *figure_part(enum impact_figure figure, const struct impact *impact)
 {
+	const bool both = !isnan(impact->phase[IMPACT_BEFORE]) && !isnan(impact->phase[IMPACT_AFTER]);
 	json_t *object = json_object();
 
 	tree_put(&object, rows[figure].before, tree_real(impact->phase[IMPACT_BEFORE]));
@@ -32,7 +33,7 @@ static json_t *figure_part(enum impact_figure figure, const struct impact *impac
 	tree_put(&object, "factorByBefore", tree_real(impact->by_before));
 	tree_put(&object, "factorByAfter", tree_real(impact->by_after));
 	tree_put(&object, "isolatedDifferPercent", tree_real(100 * impact->apart));
-	tree_put(&object, "uncertain", json_boolean(impact->uncertain));
+	tree_put(&object, "uncertain", both ? json_boolean(impact->uncertain) : json_null());
 	tree_put(
 		&object, "significant",
 		json_boolean(impact->sure[IMPACT_BEFORE] && impact->sure[IMPACT_LOADED] && impact->sure[IMPACT_AFTER]));
@@ -56,15 +57,12 @@ static json_t *victim_part(const struct outcome *outcome, uint32_t test)
 
 json_t *part_impact(const struct outcome *outcome)
 {
-	json_t *object = json_object(), *victims = json_array(), *reference = json_array();
+	json_t *object = json_object(), *victims = json_array();
 
 	for (uint32_t i = 0; i < outcome->plan->tests; i++)
 		if (outcome->plan->test[i].role == ROLE_VICTIM)
 			tree_append(&victims, victim_part(outcome, i));
-	for (unsigned phase = 0; phase < IMPACT_PHASES; phase += IMPACT_AFTER)
-		if (outcome->done > phase)
-			tree_append(&reference, json_integer(phase + 1));
-	tree_put(&object, "isolatedPhases", reference);
+	tree_put(&object, "loadWhole", json_boolean(outcome_load_whole(outcome)));
 	tree_put(&object, "differLimitPercent", tree_real(100 * IMPACT_APART));
 	tree_put(&object, "victims", victims);
 	return object;

@@ -21,6 +21,7 @@ BULK = part('bulk', 'victim', 'ONE_TO_ONE', 'localhost%[2-3]', nullRate='1G', en
 LOAD = part('load', 'aggressor', 'incast', 'localhost%[1-3]', nullRate='1G', endMargin=0.1)
 BURSTS = part('bursts', 'aggressor', 'ALL_TO_ALL', 'localhost%[1-2]', burstProfile='sync_burst', burstSize=4,
                  endMargin=0.1)
+BUSY = 'no message completed|has been silent for'  # so says a run on a machine that is too busy for it
 
 
 def scenario(*tests, **more):
@@ -37,7 +38,7 @@ def measure(run, tmp_path):
             document = check(path.read_text())
             if result.rc == 0:
                 return document, result.stdout
-            assert 'no message completed' in result.stderr, result  # the machine is busy
+            assert re.search(BUSY, result.stderr), result
         raise AssertionError(result)
     return call
 
@@ -86,7 +87,7 @@ def test_phases_and_factors(measure):
             assert test['role'] == ('aggressor' if name in ('load', 'bursts') else 'victim')
             assert (test['figures'] is None) == (test['role'] == 'aggressor' and phase != 2)
     impact = document['congestionImpact']
-    assert impact['isolatedPhases'] == [1, 3] and impact['differLimitPercent'] == pytest.approx(10)
+    assert impact['loadWhole'] is True and impact['differLimitPercent'] == pytest.approx(10)
     rpc, bulk = impact['victims']
     assert (rpc['test'], rpc['testName'], rpc['bandwidth']) == (0, 'rpc', None)
     assert (bulk['test'], bulk['testName'], bulk['latencyMean'], bulk['latencyP99']) == (1, 'bulk', None, None)
@@ -107,13 +108,13 @@ def check_page(page, rpc, bulk):
     """The page names the phases and the reference, has each figure's factor, and a sentence where it is uncertain."""
     phases = re.findall(r'^Phase (\d) of 3, (\w+):', page, re.M)
     assert phases == [('1', 'isolated'), ('2', 'loaded'), ('3', 'isolated')]
-    assert 'isolated is the mean of the two isolated phases' in page
+    assert 'isolated is the mean of the isolated phases that have a figure' in page and 'whole load' not in page
     for victim, key, name in ((rpc, 'latencyMean', 'mean'), (rpc, 'latencyP99', '99 %'),
                               (rpc, 'latencyP999', '99.9 %'), (bulk, 'bandwidth', 'bandwidth')):
         row = re.search(rf'^  {victim["testName"]} +{re.escape(name)} .*?(\S+)$', page, re.M)
         assert float(row[1].strip('()')) == pytest.approx(victim[key]['factor'], rel=1e-3), row[0]
         said = f'! {victim["testName"]}, {name}: the isolated phases differ by ' in page
-        assert said == victim[key]['uncertain']
+        assert said == (victim[key]['uncertain'] and victim[key]['significant'])
 
 
 def test_an_open_loop_is_a_victim(measure):
@@ -125,30 +126,42 @@ def test_an_open_loop_is_a_victim(measure):
     assert re.search(r'^  rpc +99 % .*\(\S+\)$', page, re.M) and 'fewer than ten samples' in page
 
 
-def test_ctrl_c_in_the_loaded_phase(start, tmp_path):
-    """What was measured is told, the factor by the phase before, and the phase that did not run is not made up."""
+@pytest.mark.parametrize('phase', (2, 3))
+def test_ctrl_c(start, tmp_path, phase):
+    """What was measured is told, the factor by the phase before; a phase that ran in part or not is no reference."""
     path = tmp_path / 'result.json'
-    process = start('-f', scenario(BULK, LOAD, duration=3, reportInterval=0.2), '-j', path)
-    process.until(r'\[ +[23]\.\ds\][\s\S]*\[ +[01]\.\ds\]', 'stderr', timeout=30)
-    process.send(signal.SIGINT)
-    result = process.wait(40)
-    document = check(path.read_text())
-    assert result.rc == 130 and document['status'] == 'interrupted', result
-    impact = document['congestionImpact']
-    figure = impact['victims'][0]['bandwidth']
-    assert impact['isolatedPhases'] == [1] and figure['isolatedAfterGbSec'] is None
+    for _ in range(5):
+        process = start('-f', scenario(BULK, LOAD, duration=3, reportInterval=0.2), '-j', path)
+        process.until(r'(\[ +[23]\.\ds\][\s\S]*\[ +[01]\.\ds\][\s\S]*){%d}' % (phase - 1), 'stderr', timeout=60)
+        process.send(signal.SIGINT)
+        result = process.wait(40)
+        document = check(path.read_text())
+        impact = document['congestionImpact']
+        figure = impact['victims'][0]['bandwidth']
+        reached = 2 if 'did not run' in result.stdout else 3
+        if result.rc == 130 and reached == phase and figure['isolatedBeforeGbSec'] is not None:
+            break  # else the machine was so busy that it came later
+    assert (result.rc, document['status'], reached) == (130, 'interrupted', phase), result
+    assert figure['isolatedAfterGbSec'] is None
     assert figure['isolatedGbSec'] == figure['isolatedBeforeGbSec'] > 0
-    assert figure['factorByAfter'] is None and figure['isolatedDifferPercent'] is None and not figure['uncertain']
+    assert all(figure[key] is None for key in ('factorByAfter', 'isolatedDifferPercent', 'uncertain'))
     assert (figure['factor'] is None) == (figure['loadedGbSec'] is None)
-    assert {c['status'] for c in document['connections']
-            if c['testConfig']['generalConfig']['trafficPhaseId'] == 3} == {'interrupted'}
-    assert 'isolated is that of the phase before' in result.stdout
+    loads = phases_of(document, 'load')[2]['failedConnections'] == 0
+    assert impact['loadWhole'] == (phase == 3 and loads)
+    assert ('! the factors are not of the whole load' in result.stdout) == (not impact['loadWhole'])
+    assert 'isolated is the mean of the isolated phases that have a figure' in result.stdout
+    if phase == 2:
+        assert {c['status'] for c in document['connections']
+                if c['testConfig']['generalConfig']['trafficPhaseId'] == 3} == {'interrupted'}
 
 
 def test_a_threshold_counts_in_every_phase(run):
     """A victim that misses it in any phase ends the run with 2."""
-    result = run('-f', scenario(dict(BULK, bwThreshold=5), LOAD), '--print_json_results', timeout=90)
-    document = check(result.stdout)
-    assert result.rc == 2 or 'no message completed' in result.stderr, result
-    assert all(test['thresholdMissed'] == 1 for test in phases_of(document, 'bulk').values()
-               if not test['failedConnections'])
+    for _ in range(5):
+        result = run('-f', scenario(dict(BULK, bwThreshold=5), LOAD), '--print_json_results', timeout=90)
+        document = check(result.stdout)
+        if result.rc == 2:
+            break
+        assert re.search(BUSY, result.stderr), result
+    assert result.rc == 2, result
+    assert [test['thresholdMissed'] for test in phases_of(document, 'bulk').values()] == [1, 1, 1]

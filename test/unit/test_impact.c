@@ -28,6 +28,8 @@ static const struct {
 	{ { 10, 5, 10 }, false, 10, 0.5, 0.5, 0.5, 0, false }, /* the load may help */
 	{ { 10, 30, NONE }, false, 10, 3, 3, NONE, NONE, false },
 	{ { NONE, 30, 10 }, false, 10, 3, NONE, 3, NONE, false },
+	{ { 100, 50, NONE }, true, 100, 2, 2, NONE, NONE, false },
+	{ { NONE, 50, 100 }, true, 100, 2, NONE, 2, NONE, false },
 	{ { NONE, 30, NONE }, false, NONE, NONE, NONE, NONE, NONE, false },
 	{ { 10, NONE, 10 }, false, 10, NONE, NONE, NONE, 0, false },
 	{ { 10, NONE, 10 }, true, 10, NONE, NONE, NONE, 0, false },
