@@ -11,6 +11,13 @@ RATE, BUFFER = 4_000_000, 40_000  # bit/s, bytes: so slow that a busy machine ma
 LOAD = {'msgSize': 1400, 'rate': 2 * RATE, 'arrivals': 'poisson', 'endMargin': 0.3}
 
 
+def holds(bulk, rpc):
+    """What the wires make of both victims; with a margin for the windows of the phases, which no wire knows of."""
+    phases = [bulk[key + 'GbSec'] for key in ('isolatedBefore', 'loaded', 'isolatedAfter')]
+    return (1.2 < (bulk['factor'] or 0) < 6 and (rpc['factor'] or 0) > 1.5 and None not in phases
+            and max(phases) * 1e9 < 1.1 * RATE)
+
+
 def test_a_narrow_wire_and_a_full_buffer(hosts):
     """Bandwidth: alone the victim has the wire towards node1, beside another that offers as much about half of it.
     Latency: each message towards node4 waits in a buffer that another keeps full."""
@@ -31,10 +38,9 @@ def test_a_narrow_wire_and_a_full_buffer(hosts):
             assert result.rc == 0 or 'no message completed' in result.stderr, result
             bulk, rpc = document['congestionImpact']['victims']
             bulk, rpc = bulk['bandwidth'], rpc['latencyMean']
-            if 1.2 < (bulk['factor'] or 0) < 6 and (rpc['factor'] or 0) > 1.5:
+            if holds(bulk, rpc):
                 break  # else the machine was busier than the wire
     finally:
         for node in ('node1', 'node4'):
             hosts.narrow(node, '10gbit', 10_000_000)
-    assert 1.2 < bulk['factor'] < 6 and rpc['factor'] > 1.5, (bulk, rpc)
-    assert max(bulk['isolatedBeforeGbSec'], bulk['loadedGbSec'], bulk['isolatedAfterGbSec']) * 1e9 < RATE
+    assert holds(bulk, rpc), (bulk, rpc)
