@@ -180,7 +180,8 @@ static bool may_use_scratch(const struct sock_ep *ep)
 
 /*
  * Only where nothing waits for the arrival itself: not when the last one ends the test, nor of bursts, nor when epoll
- * names who has something; a buffer of a given size may be smaller. What is less is taken after a slice of waiting, and at the edges.
+ * names who has something; a buffer of a given size may be smaller. What is less is taken after a slice of waiting, and
+ * at the edges.
  */
 static bool wakes_late(const struct sock_port *p)
 {

@@ -7,7 +7,7 @@
 
 #define DRAIN_LIMIT_NS  10000000000LL
 #define WAIT_SLICE_NS   20000000LL /* how late a blocked worker notices a command of the main thread */
-#define EXPECT_LIMIT_NS 3000000000LL /* a reliable transport delivers the rest within this time or never */
+#define EXPECT_LIMIT_NS 5000000000LL /* a reliable transport delivers the rest within this time or never */
 
 int flow_fail(struct flow *flow)
 {
