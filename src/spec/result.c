@@ -2,6 +2,7 @@
 #include "spec/result.h"
 
 #include "base/hist.h"
+#include "spec/span.h"
 
 #include <errno.h>
 #include <math.h>
@@ -126,22 +127,6 @@ double worker_seconds(const struct worker_result *worker)
 	return (double)(worker->timed_ns ? worker->timed_ns : worker->end_ns - worker->begin_ns) / 1e9;
 }
 
-/* Earliest and latest of the instants seen so far. */
-struct span {
-	int64_t first, last;
-};
-
-static void span_add(struct span *span, int64_t at)
-{
-	span->first = at < span->first ? at : span->first;
-	span->last = at > span->last ? at : span->last;
-}
-
-static double span_seconds(const struct span *span)
-{
-	return (double)(span->last - span->first) / 1e9;
-}
-
 /*
  * Messages that the edges may have cut. A sender knows what was outstanding; a stream, and the side where messages
  * arrive, count whole messages, of which each edge cuts at most one a QP, and none when the test ends by count.
@@ -163,7 +148,7 @@ static double edge_error(const struct spec *spec, const struct rank_result *rank
 bool rank_window(const struct result *result, const struct rank_result *rank, struct window *ret)
 {
 	const struct spec *spec = &result->request.spec;
-	struct span begin = { INT64_MAX, INT64_MIN }, end = begin;
+	struct span begin = SPAN_NONE, end = begin;
 	uint64_t cuts = 0, messages = 0;
 	int64_t bracket = 0;
 	double seconds = 0;
@@ -184,13 +169,13 @@ bool rank_window(const struct result *result, const struct rank_result *rank, st
 	}
 	if (!windows)
 		return false;
-	ret->begin_skew = span_seconds(&begin);
-	ret->end_skew = span_seconds(&end);
+	ret->begin_skew = (double)span_length(&begin) / 1e9;
+	ret->end_skew = (double)span_length(&end) / 1e9;
 	ret->edge_error = edge_error(spec, rank, cuts, messages);
 	ret->edge_bracket = (double)bracket / 1e9;
 	ret->seconds = seconds / windows;
-	ret->begin_ns = begin.first - rank->clock_offset_ns;
-	ret->end_ns = end.last - rank->clock_offset_ns - rank->clock_gain_ns;
+	ret->begin_ns = begin.least - rank->clock_offset_ns;
+	ret->end_ns = end.most - rank->clock_offset_ns - rank->clock_gain_ns;
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "spec/volley.h"
 
 #include "spec/result.h"
+#include "spec/span.h"
 
 #include <errno.h>
 #include <math.h>
@@ -64,16 +65,6 @@ int volley_sum_add(struct volley_sum *sum, const struct result *result)
 	return 0;
 }
 
-struct span {
-	int64_t least, most;
-};
-
-static void widen(struct span *span, int64_t ns)
-{
-	span->least = ns < span->least ? ns : span->least;
-	span->most = ns > span->most ? ns : span->most;
-}
-
 /* The quickest of a sender's messages: nothing was in its way. */
 static int64_t quickest(const struct sender *sender)
 {
@@ -89,27 +80,26 @@ static int64_t quickest(const struct sender *sender)
 
 void volley_sum_end(struct volley_sum *sum, const struct spec *spec, struct volley_summary *ret)
 {
-	const struct span none = { INT64_MAX, INT64_MIN };
-	struct span paths = none;
+	struct span paths = SPAN_NONE;
 
 	*ret = (struct volley_summary){ .senders = sum->senders, .serial_us = (double)NAN };
 	if (sum->senders < 2)
 		return;
 	for (unsigned i = 0; i < RESULT_VOLLEYS; i++) {
-		struct span posted = none, arrived = none;
+		struct span posted = SPAN_NONE, arrived = posted;
 
 		for (uint32_t s = 0; s < sum->senders; s++) {
-			widen(&posted, sum->sender[s].posted[i]);
-			widen(&arrived, sum->sender[s].arrived[i]);
+			span_add(&posted, sum->sender[s].posted[i]);
+			span_add(&arrived, sum->sender[s].arrived[i]);
 		}
-		hist_record(&sum->posted, (uint64_t)(posted.most - posted.least));
-		hist_record(&sum->arrived, (uint64_t)(arrived.most - arrived.least));
+		hist_record(&sum->posted, (uint64_t)span_length(&posted));
+		hist_record(&sum->arrived, (uint64_t)span_length(&arrived));
 	}
 	for (uint32_t s = 0; s < sum->senders; s++)
-		widen(&paths, quickest(&sum->sender[s]));
+		span_add(&paths, quickest(&sum->sender[s]));
 	ret->posted = burst_spread_of(&sum->posted);
 	ret->arrived = burst_spread_of(&sum->arrived);
-	ret->apart_us = (double)(paths.most - paths.least) / 1e3;
+	ret->apart_us = (double)span_length(&paths) / 1e3;
 	if (spec->link_rate)
 		ret->serial_us = (sum->senders - 1) * (double)spec->size * 8e6 / (double)spec->link_rate;
 }
