@@ -1,4 +1,4 @@
-/* A barrier over any communicator that also agrees on failure: the sentence that tells most reaches everybody. */
+/* Collective calls made of others: a barrier that agrees on failure (the sentence that tells most reaches all), and allgather. */
 #include "orch/comm.h"
 #include "orch/frame.h"
 
@@ -153,4 +153,21 @@ int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns,
 	if (own.code && !comm_consequence(&own))
 		return error_set(err, own.code, "%s", own.text);
 	return error_set(err, rc, "%s", lost.text);
+}
+
+int comm_allgather(struct comm *comm, const struct buf *mine, struct buf *ret, int64_t deadline_ns, struct error *err)
+{
+	struct buf *all = calloc(comm->size, sizeof(*all));
+	int rc = all ? comm_gather(comm, mine, all, deadline_ns, err)
+		     : error_set(err, -ENOMEM, "no memory for %u ranks", comm->size);
+
+	for (unsigned i = 0; rc == 0 && comm->rank == 0 && i < comm->size; i++)
+		buf_put(ret, all[i].data, all[i].len);
+	if (rc == 0)
+		rc = ret->failed ? error_set(err, ret->failed, "no memory for %u ranks", comm->size)
+				 : comm_bcast(comm, ret, deadline_ns, err);
+	for (unsigned i = 0; all && i < comm->size; i++)
+		buf_release(&all[i]);
+	free(all);
+	return rc;
 }

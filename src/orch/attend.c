@@ -94,24 +94,6 @@ static int unpack(struct attendance *ret, struct cursor *from)
 	return from->failed;
 }
 
-/* Everybody's parts to everybody: what was gathered goes out again, one after another. */
-static int tell_all(struct comm *comm, const struct buf *mine, struct buf *ret, int64_t deadline_ns, struct error *err)
-{
-	struct buf *all = calloc(comm->size, sizeof(*all));
-	int rc = all ? comm_gather(comm, mine, all, deadline_ns, err)
-		     : error_set(err, -ENOMEM, "no memory for %u ranks", comm->size);
-
-	for (unsigned i = 0; rc == 0 && comm->rank == 0 && i < comm->size; i++)
-		buf_put(ret, all[i].data, all[i].len);
-	if (rc == 0)
-		rc = ret->failed ? error_set(err, ret->failed, "no memory for %u ranks", comm->size)
-				 : comm_bcast(comm, ret, deadline_ns, err);
-	for (unsigned i = 0; all && i < comm->size; i++)
-		buf_release(&all[i]);
-	free(all);
-	return rc;
-}
-
 static void count_neighbours(struct many *many)
 {
 	const struct attendance *mine = &many->here[many->comm->rank];
@@ -132,7 +114,7 @@ static int swap(struct many *many, const struct attendance *own, struct error *e
 	int rc;
 
 	pack(own, &mine);
-	rc = tell_all(many->comm, &mine, &all, many_deadline(many), err);
+	rc = comm_allgather(many->comm, &mine, &all, many_deadline(many), err);
 	cursor_init(&from, all.data, all.len);
 	for (unsigned i = 0; rc == 0 && i < many->comm->size; i++)
 		if (unpack(&many->here[i], &from) < 0)

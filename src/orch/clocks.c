@@ -13,13 +13,16 @@
 
 int clocks_init(struct clocks *ret, unsigned ranks, struct error *err)
 {
-	*ret = (struct clocks){ .ranks = ranks, .fit = calloc(ranks, sizeof(*ret->fit)) };
-	return ret->fit ? 0 : error_set(err, -ENOMEM, "no memory for the clocks of %u ranks", ranks);
+	*ret = (struct clocks){ .ranks = ranks,
+				.fit = calloc(ranks, sizeof(*ret->fit)),
+				.shared = calloc(ranks, sizeof(*ret->shared)) };
+	return ret->fit && ret->shared ? 0 : error_set(err, -ENOMEM, "no memory for the clocks of %u ranks", ranks);
 }
 
 void clocks_release(struct clocks *clocks)
 {
 	free(clocks->fit);
+	free(clocks->shared);
 	*clocks = (struct clocks){ 0 };
 }
 
@@ -76,8 +79,9 @@ int clocks_sync(struct clocks *clocks, struct comm *comm, unsigned rounds, int64
 			rc = error_set(err, -EPROTO, "rank 0 tells clocks that cannot be read");
 			break;
 		}
-		clockfit_add(&clocks->fit[i], &found);
 		clocks->rtt_ns = 2 * found.error_ns > clocks->rtt_ns ? 2 * found.error_ns : clocks->rtt_ns;
+		clocks_settle(clocks, i, &found);
+		clockfit_add(&clocks->fit[i], &found);
 	}
 	buf_release(&data);
 	return rc;

@@ -5,11 +5,16 @@
 #include "orch/clockfit.h"
 #include "spec/part.h"
 
+#include <stdbool.h>
+
+struct clock;
 struct comm;
 
 struct clocks {
 	unsigned ranks;
 	struct clockfit *fit; /* by rank; rank 0's own is exact and has no points */
+	bool *shared; /* by rank: it reads rank 0's clock, so that the two differ by nothing but a reading's own error */
+	int64_t read_cost_ns;
 	int64_t rtt_ns; /* the slowest of the best round trips */
 	struct closure closure; /* at rank 0, once tested */
 };
@@ -18,6 +23,13 @@ struct clocks {
 
 int clocks_init(struct clocks *ret, unsigned ranks, struct error *err);
 void clocks_release(struct clocks *clocks);
+/*
+ * Every rank calls it at the same place, before anything is measured: ranks that read the counter that rank 0 reads (one running
+ * kernel, one time namespace, calibrations that agree) make own the clock that rank 0 has.
+ */
+int clocks_share(struct clocks *clocks, struct comm *comm, struct clock *own, int64_t deadline_ns, struct error *err);
+/* What was found of a rank's clock, if it is rank 0's: no offset, where the pings allow that; else the two are not one. */
+void clocks_settle(struct clocks *clocks, unsigned rank, struct clock_offset *found);
 
 /*
  * Every rank calls it at the same place, while no traffic disturbs it: one more point for each rank's clock, from at most

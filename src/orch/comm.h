@@ -150,6 +150,8 @@ static inline void comm_close(struct comm *comm)
  * connection gives way to a higher rank's failure of another kind: it is likely that one's consequence.
  */
 int comm_agree(struct comm *comm, const struct error *mine, int64_t deadline_ns, struct error *err);
+/* Everybody's parts at all ranks, in ret one behind the other by rank (agree.c). */
+int comm_allgather(struct comm *comm, const struct buf *mine, struct buf *ret, int64_t deadline_ns, struct error *err);
 /* One sentence of all that failed, each with its name; mere consequences of another's failure only when there is nothing else. */
 void comm_join_errors(const struct error *all, const char *const *names, unsigned count, struct error *ret);
 /* A rank that only met another's silence or refusal does not know why. */

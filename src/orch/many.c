@@ -18,13 +18,14 @@ void many_begins(const struct many *many, enum many_step step)
 }
 
 /* A rank's clock at the first and the last time that it was measured. */
-static void describe_clock(const struct clockfit *fit, struct part_clock *ret)
+static void describe_clock(const struct clocks *clocks, unsigned rank, struct part_clock *ret)
 {
+	const struct clockfit *fit = &clocks->fit[rank];
 	const unsigned at[] = { fit->points == CLOCKFIT_POINTS ? fit->next : 0,
 				(fit->next + CLOCKFIT_POINTS - 1) % CLOCKFIT_POINTS };
 	struct clock_reading reading;
 
-	*ret = (struct part_clock){ 0 };
+	*ret = (struct part_clock){ .shared = clocks->shared[rank] };
 	for (unsigned i = 0; fit->points && i < 2; i++) {
 		clockfit_at(fit, fit->point[at[i]].at_ns, &reading);
 		ret->offset_ns[i] = reading.offset_ns;
@@ -46,7 +47,7 @@ static int hand_out(const struct many *many, const struct buf *all, struct error
 	for (unsigned i = 0; i < many->comm->size; i++) {
 		struct part_clock clock;
 
-		describe_clock(&many->clocks.fit[i], &clock);
+		describe_clock(&many->clocks, i, &clock);
 		part_clock_pack(&clock, &clocks);
 	}
 	part_closure_pack(&many->clocks.closure, &clocks);
@@ -159,7 +160,8 @@ static int carry_out(struct many *many, struct error *err)
 
 static int make(struct many *many, struct error *err)
 {
-	const struct plan *plan = many->conf->plan;
+	const struct many_conf *conf = many->conf;
+	const struct plan *plan = conf->plan;
 	struct error mine = { 0 };
 
 	gethostname(many->mine.host, sizeof(many->mine.host) - 1);
@@ -171,7 +173,9 @@ static int make(struct many *many, struct error *err)
 		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
 	if (plan->hosts != many->comm->size)
 		error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
-	return comm_agree(many->comm, &mine, many_deadline(many), err);
+	if (comm_agree(many->comm, &mine, many_deadline(many), err) < 0)
+		return err->code;
+	return clocks_share(&many->clocks, many->comm, conf->clock, many_deadline(many), err);
 }
 
 int many_run(struct comm *comm, const struct many_conf *conf, struct error *err)

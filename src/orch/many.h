@@ -17,7 +17,7 @@ struct topo;
 enum many_step { MANY_ATTEND, MANY_OPEN, MANY_JOIN, MANY_CLOCKS, MANY_TRAFFIC, MANY_GATHER, MANY_STEPS };
 
 struct many_conf {
-	const struct clock *clock;
+	struct clock *clock; /* becomes rank 0's where that is the same one */
 	const struct topo *topo;
 	const struct plan *plan; /* the same on all ranks; its hosts are the ranks */
 	const char *cuda_lib_path, *sysfs;

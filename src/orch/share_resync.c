@@ -110,6 +110,7 @@ int resync_step(struct many *many, struct error *err)
 	rc = clocksync_measure(many->comm, 0, CLOCKS_GAP_ROUNDS, &found, many_deadline(many), err);
 	if (rc < 0)
 		return rc;
+	clocks_settle(&many->clocks, many->comm->rank, &found);
 	r->next_ns = in_gap(many, found.at_ns + r->every_ns);
 	if (!is_worth(r, &found))
 		return 0;

@@ -262,6 +262,7 @@ static double drift(const struct part_clock *clock)
 
 static void put_clock(json_t **object, const struct part_clock *clock, bool measured, bool other)
 {
+	tree_put(object, "clockShared", measured ? json_boolean(clock->shared) : json_null());
 	tree_put(object, "clockOffsetNsec", measured ? json_integer(clock->offset_ns[0]) : json_null());
 	tree_put(object, "clockErrorNsec", measured ? json_integer(clock->error_ns[0]) : json_null());
 	tree_put(object, "clockU95Nsec", measured ? json_integer(clock->u95_ns[0]) : json_null());

@@ -180,9 +180,10 @@ static void ranks(const struct page *page, const struct outcome *outcome)
 	for (uint32_t i = 0; i < outcome->plan->hosts && outcome->plan->hosts <= MATRIX_MAX; i++) {
 		const struct part_clock *clock = &outcome->clock[i];
 
-		page_condition(page, outcome->plan->host[i].name, "%s%s, clock %+.6f ms +- %.4g us",
+		page_condition(page, outcome->plan->host[i].name, "%s%s, clock %+.6f ms +- %.4g us%s",
 			       outcome->head[i].host, outcome->head[i].cores_shared ? ", cores shared" : "",
-			       (double)clock->offset_ns[0] / 1e6, (double)clock->u95_ns[0] / 1e3);
+			       (double)clock->offset_ns[0] / 1e6, (double)clock->u95_ns[0] / 1e3,
+			       i && clock->shared ? " (it is rank 0's)" : "");
 	}
 }
 

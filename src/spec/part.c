@@ -52,6 +52,7 @@ int part_end_unpack(struct part_end *ret, struct cursor *from)
 
 void part_clock_pack(const struct part_clock *clock, struct buf *to)
 {
+	buf_put_u8(to, clock->shared);
 	for (unsigned i = 0; i < 2; i++) {
 		buf_put_u64(to, (uint64_t)clock->offset_ns[i]);
 		buf_put_u64(to, (uint64_t)clock->error_ns[i]);
@@ -62,6 +63,7 @@ void part_clock_pack(const struct part_clock *clock, struct buf *to)
 
 int part_clock_unpack(struct part_clock *ret, struct cursor *from)
 {
+	ret->shared = cursor_u8(from) != 0;
 	for (unsigned i = 0; i < 2; i++) {
 		ret->offset_ns[i] = (int64_t)cursor_u64(from);
 		ret->error_ns[i] = (int64_t)cursor_u64(from);

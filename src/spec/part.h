@@ -31,6 +31,7 @@ struct part_clock {
 	int64_t offset_ns[2], error_ns[2]; /* theirs minus rank 0's, which lies within +- error_ns */
 	int64_t u95_ns[2]; /* within that in 95 of 100 cases */
 	int64_t at_ns[2]; /* when, on rank 0's clock */
+	bool shared; /* it is rank 0's clock: the error is that of reading it */
 };
 void part_clock_pack(const struct part_clock *clock, struct buf *to);
 int part_clock_unpack(struct part_clock *ret, struct cursor *from);

@@ -40,6 +40,7 @@ def check_clocks(document):
         assert rank['machineName'] == f'node{place + 1}'
         for when in ('', 'After'):
             off = abs(rank[f'clockOffset{when}Nsec'] - place * 1000 * 10**9)
+            assert rank['clockShared'] is (place == 0), rank  # each host has a time namespace
             assert off <= rank[f'clockError{when}Nsec'] >= rank[f'clockU95{when}Nsec'], rank
             assert off == 0 or place, rank
             offsets.append(off)

@@ -39,6 +39,49 @@ static int sync_clocks(struct comm *comm, struct error *err)
 	return rc;
 }
 
+/* Ranks of one machine make rank 0's clock theirs; one that is elsewhere in time keeps its own, and is measured. */
+static int share_clocks(struct comm *comm, struct error *err)
+{
+	struct clock *clock = (struct clock *)(uintptr_t)comm->clock;
+	const int64_t ahead = clock->mult && comm->rank == 2 ? AHEAD_NS : 0;
+	const bool moved = clock->mult; /* where the kernel's is read none can be */
+	struct clock_offset wrong = { .offset_ns = 3000, .error_ns = 2999 };
+	struct clocks clocks;
+	int rc;
+
+	clock->ns0 += ahead;
+	rc = clocks_init(&clocks, RANKS, err);
+	if (rc == 0)
+		rc = clocks_share(&clocks, comm, clock, in(comm, LONG_NS), err);
+	if (rc == 0)
+		rc = clocks_sync(&clocks, comm, 0, in(comm, LONG_NS), err);
+	for (unsigned i = 0; rc == 0 && i < RANKS; i++) {
+		struct clock_reading reading;
+
+		clocks_at(&clocks, i, clock_now(clock), &reading);
+		if (clocks.shared[i] != (i != 2 || !moved) || (clocks.shared[i] && reading.offset_ns) ||
+		    (i && clocks.shared[i] && clocks.fit[i].point[0].error_ns != 2 * clock->read_cost_ns))
+			rc = error_set(err, -EPROTO, "rank %u is %lld ns off", i, (long long)reading.offset_ns);
+	}
+	if (rc == 0)
+		clocks_settle(&clocks, 1, &wrong);
+	if (rc == 0 && (clocks.shared[1] || wrong.offset_ns != 3000))
+		rc = error_set(err, -EPROTO, "pings that contradict it do not matter");
+	clocks_release(&clocks);
+	return rc;
+}
+
+static void test_clocks_of_one_machine_are_one(void **state)
+{
+	struct rank rank[RANKS];
+
+	(void)state;
+	on_all(rank, share_clocks, -1);
+	for (int i = 0; i < RANKS; i++)
+		if (rank[i].rc)
+			fail_msg("rank %d: %s", i, rank[i].err.text);
+}
+
 static void test_clocks_are_known_to_all(void **state)
 {
 	struct rank rank[RANKS];
@@ -76,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks_are_known_to_all),
+		cmocka_unit_test(test_clocks_of_one_machine_are_one),
 		cmocka_unit_test(test_a_clock_between_its_measurements),
 	};
 
