@@ -1,53 +1,13 @@
 /* Checks what follows from the options of a request and which combinations are refused, with which sentence. */
-#include "cli/cli.h"
-#include "spec/option.h"
-#include "words.h"
+#include "rules.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
-
-static const struct request_host bare = { .has_rdma = false };
-static const struct request_host rdma = { .has_rdma = true };
 static const struct request_host here = { .shm = true };
 static const struct request_host provider = { .device_is_provider = true };
 static const struct request_host rdma_named = { .has_rdma = true, .device_is_rdma = true };
 
 static const struct request_host drawn = { .has_rdma = true, .lot = 0x77abcdef };
 
-static int resolve_line(const char *words, const struct request_host *host, struct request *ret, struct error *err)
-{
-	if (parse_line(words, ret, err))
-		fail_msg("fabperf %s: %s", words, err->text);
-	return request_resolve(ret, host, err);
-}
-
-/* Whether all of "key=value key=value" hold. */
-static void check_fields(const char *words, const struct request *request, const char *expected)
-{
-	char text[512], value[OPTION_VALUE_MAX], *rest = text;
-
-	snprintf(text, sizeof(text), "%s", expected);
-	for (char *item; (item = strsep(&rest, " "));) {
-		char *const wanted = strchr(item, '=') + 1;
-
-		wanted[-1] = '\0';
-		option_get(request, option_find(item), value, sizeof(value));
-		if (strcmp(value, wanted) != 0)
-			fail_msg("fabperf %s: %s is %s, not %s", words, item, value, wanted);
-	}
-}
-
-static const struct {
-	const char *words;
-	const struct request_host *host;
-	const char *expected;
-} resolved[] = {
+static const struct rule resolved[] = {
 	{ "-n h", &rdma, "rdma_driver=ibv connection=RC verb=write metric=bw msg_size=64Ki duration=10s warmup=2s" },
 	{ "-n h", &rdma, "tx_depth=128 rx_depth=1 post_batch=4 cq_mod=4 events=off num_processes=1 qps=1" },
 	{ "-n h -d mlx5_0", &rdma_named, "rdma_driver=ibv device=mlx5_0 connection=RC verb=write" },
@@ -125,25 +85,12 @@ static const struct {
 static void defaults_follow(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(resolved); i++) {
-		struct request request;
-		struct error err = { 0 };
-
-		if (resolve_line(resolved[i].words, resolved[i].host, &request, &err))
-			fail_msg("fabperf %s: %s", resolved[i].words, err.text);
-		check_fields(resolved[i].words, &request, resolved[i].expected);
-		if (*request.host && spec_check(&request.spec, &err))
-			fail_msg("fabperf %s: %s", resolved[i].words, err.text);
-	}
+	check_taken(resolved, LENGTH(resolved));
 }
 
 #define NO_RDMA "asks for an RDMA device, but this host has none: use -r ofi for the same operations over libfabric"
 
-static const struct {
-	const char *words;
-	const struct request_host *host;
-	const char *sentence;
-} refused[] = {
+static const struct rule refused[] = {
 	/* no device */
 	{ "-n h -c UD", &bare, "-c UD " NO_RDMA },
 	{ "-n h -c RC -d tcp", &bare, "-c RC " NO_RDMA },
@@ -306,16 +253,7 @@ static const struct {
 static void bad_combinations_get_their_sentence(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(refused); i++) {
-		struct request request;
-		struct error err = { 0 };
-
-		if (parse_line(refused[i].words, &request, &err) == 0 &&
-		    request_resolve(&request, refused[i].host, &err) != -EINVAL)
-			fail_msg("fabperf %s: taken", refused[i].words);
-		if (strncmp(err.text, refused[i].sentence, strlen(refused[i].sentence)) != 0)
-			fail_msg("fabperf %s: %s", refused[i].words, err.text);
-	}
+	check_refused(refused, LENGTH(refused));
 }
 
 /* Every transport x verb x metric is either resolved or refused with exactly the legal verbs. */

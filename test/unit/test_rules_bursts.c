@@ -1,67 +1,30 @@
 /* Checks what follows from the options of bursts, and how what does not go with them is refused. */
-#include "cli/cli.h"
-#include "spec/option.h"
-#include "words.h"
+#include "rules.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
-
-static const struct request_host bare = { .has_rdma = false };
-static const struct request_host rdma = { .has_rdma = true };
-
-static const struct {
-	const char *words, *expected; /* "key=value key=value" */
-} taken[] = {
-	{ "-n h --burst_profile sync_burst --burst_size 200",
+static const struct rule taken[] = {
+	{ "-n h --burst_profile sync_burst --burst_size 200", &rdma,
 	  "tx_depth=200 post_batch=200 cq_mod=200 burst_pause=2ms events=off" },
-	{ "-n h --burst_profile sync-burst --burst_size 8 --sync-pause-ms 0.5",
+	{ "-n h --burst_profile sync-burst --burst_size 8 --sync-pause-ms 0.5", &rdma,
 	  "tx_depth=128 post_batch=8 burst_pause=500us" },
-	{ "-n h --burst_profile sync_burst --burst_size 2000 -v send",
+	{ "-n h --burst_profile sync_burst --burst_size 2000 -v send", &rdma,
 	  "tx_depth=2000 rx_depth=2000 post_batch=1024 cq_mod=1024" },
-	{ "-n h -c TCP --burst_profile storage --burst_size 61 --rate_limit 25",
+	{ "-n h -c TCP --burst_profile storage --burst_size 61 --rate_limit 25", &rdma,
 	  "rate_limit=25G events=off tx_depth=128 post_batch=61" },
-	{ "-n h -c UDP --burst_profile training --burst_ms 1 --pause_min 5",
+	{ "-n h -c UDP --burst_profile training --burst_ms 1 --pause_min 5", &rdma,
 	  "burst_ms=1ms pause_min=5ms pause_max=5ms" },
-	{ "-n h -r null --burst_profile training --burst_ms 1 --pause_max 500 --seed 7",
+	{ "-n h -r null --burst_profile training --burst_ms 1 --pause_max 500 --seed 7", &rdma,
 	  "pause_min=0 pause_max=500ms seed=7" },
-	{ "-n h --burst_profile storage --burst_size 61 --rate_limit 10M --link_rate 400 --burst_count 5",
+	{ "-n h --burst_profile storage --burst_size 61 --rate_limit 10M --link_rate 400 --burst_count 5", &rdma,
 	  "link_rate=400G rate_limit=10M" },
 };
 
 static void defaults_follow(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(taken); i++) {
-		char text[256], value[OPTION_VALUE_MAX], *rest = text;
-		struct request request;
-		struct error err = { 0 };
-
-		if (parse_line(taken[i].words, &request, &err))
-			fail_msg("fabperf %s: %s", taken[i].words, err.text);
-		if (request_resolve(&request, &rdma, &err))
-			fail_msg("fabperf %s: %s", taken[i].words, err.text);
-		snprintf(text, sizeof(text), "%s", taken[i].expected);
-		for (char *item; (item = strsep(&rest, " "));) {
-			const char *wanted = strchr(item, '=') + 1;
-
-			item[wanted - item - 1] = '\0';
-			option_get(&request, option_find(item), value, sizeof(value));
-			assert_string_equal(value, wanted);
-		}
-	}
+	check_taken(taken, LENGTH(taken));
 }
 
-static const struct {
-	const char *words;
-	const struct request_host *host;
-	const char *sentence; /* its begin */
-} refused[] = {
+static const struct rule refused[] = {
 	{ "-n h --burst_profile storage --burst_size 8 --rate_limit 2.36666666666666666666666666666666666666", &bare,
 	  "--rate_limit: '2.36666666666666666666666666666666666666' has too many digits" },
 	{ "-n h -c TCP --burst_size 8", &bare,
@@ -108,16 +71,7 @@ static const struct {
 static void bad_combinations_get_their_sentence(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(refused); i++) {
-		struct request request;
-		struct error err = { 0 };
-
-		if (parse_line(refused[i].words, &request, &err) == 0 &&
-		    request_resolve(&request, refused[i].host, &err) != -EINVAL)
-			fail_msg("fabperf %s: taken", refused[i].words);
-		if (strncmp(err.text, refused[i].sentence, strlen(refused[i].sentence)) != 0)
-			fail_msg("fabperf %s: %s", refused[i].words, err.text);
-	}
+	check_refused(refused, LENGTH(refused));
 }
 
 int main(void)

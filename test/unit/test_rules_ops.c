@@ -1,59 +1,24 @@
 /* Checks which lists of operations are taken, what follows from them, and how a refused one is named. */
-#include "cli/cli.h"
-#include "spec/option.h"
-#include "words.h"
+#include "rules.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#define LENGTH(row) (sizeof(row) / sizeof((row)[0]))
-
-static const struct request_host bare = { .has_rdma = false };
-static const struct request_host rdma = { .has_rdma = true };
-
-static const struct {
-	const char *words, *expected; /* "key=value key=value" */
-} taken[] = {
-	{ "-n h --operations write:64K,send:4096,atomic_fa:8",
+static const struct rule taken[] = {
+	{ "-n h --operations write:64K,send:4096,atomic_fa:8", &rdma,
 	  "operations=write:64Ki,send:4Ki,atomic_fa:8 verb=auto msg_size=64Ki tx_depth=128 rx_depth=512" },
-	{ "-n h --operations write:64K,send:4096,atomic_fa:8", "post_batch=9 cq_mod=9" },
-	{ "-n h --operations write:1M,read:1M -t 64", "msg_size=1Mi post_batch=1 rx_depth=1" },
-	{ "-n h --operations atomic_cs:8,ATOMIC_FA:8 --max_rd_atomic 3", "operations=atomic_cs:8,atomic_fa:8" },
-	{ "-n h --operations send:64 --rx_depth 16 --inline_size 64", "operations=send:64 msg_size=64" },
-	{ "-n h --operations write:8,send:64 -c XRC -H", "connection=XRC msg_size=64 rx_depth=512" },
-	{ "-n h --operations send:64,send:4Ki -c UD", "msg_size=4Ki rx_depth=512" },
+	{ "-n h --operations write:64K,send:4096,atomic_fa:8", &rdma, "post_batch=9 cq_mod=9" },
+	{ "-n h --operations write:1M,read:1M -t 64", &rdma, "msg_size=1Mi post_batch=1 rx_depth=1" },
+	{ "-n h --operations atomic_cs:8,ATOMIC_FA:8 --max_rd_atomic 3", &rdma, "operations=atomic_cs:8,atomic_fa:8" },
+	{ "-n h --operations send:64 --rx_depth 16 --inline_size 64", &rdma, "operations=send:64 msg_size=64" },
+	{ "-n h --operations write:8,send:64 -c XRC -H", &rdma, "connection=XRC msg_size=64 rx_depth=512" },
+	{ "-n h --operations send:64,send:4Ki -c UD", &rdma, "msg_size=4Ki rx_depth=512" },
 };
 
 static void defaults_follow(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(taken); i++) {
-		char text[256], value[OPTION_VALUE_MAX], *rest = text;
-		struct request request;
-		struct error err = { 0 };
-
-		if (parse_line(taken[i].words, &request, &err) || request_resolve(&request, &rdma, &err))
-			fail_msg("fabperf %s: %s", taken[i].words, err.text);
-		snprintf(text, sizeof(text), "%s", taken[i].expected);
-		for (char *item; (item = strsep(&rest, " "));) {
-			const char *wanted = strchr(item, '=') + 1;
-
-			item[wanted - item - 1] = '\0';
-			option_get(&request, option_find(item), value, sizeof(value));
-			assert_string_equal(value, wanted);
-		}
-	}
+	check_taken(taken, LENGTH(taken));
 }
 
-static const struct {
-	const char *words;
-	const struct request_host *host;
-	const char *sentence; /* its begin */
-} refused[] = {
+static const struct rule refused[] = {
 	{ "-n h --operations write:1 -v write", &rdma,
 	  "--operations and -v exclude each other: each operation has its own verb" },
 	{ "-n h --operations write:1 -s 64", &rdma,
@@ -91,16 +56,7 @@ static const struct {
 static void bad_lists_get_their_sentence(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LENGTH(refused); i++) {
-		struct request request;
-		struct error err = { 0 };
-
-		if (parse_line(refused[i].words, &request, &err) == 0 &&
-		    request_resolve(&request, refused[i].host, &err) != -EINVAL)
-			fail_msg("fabperf %s: taken", refused[i].words);
-		if (strncmp(err.text, refused[i].sentence, strlen(refused[i].sentence)) != 0)
-			fail_msg("fabperf %s: %s", refused[i].words, err.text);
-	}
+	check_refused(refused, LENGTH(refused));
 }
 
 int main(void)
