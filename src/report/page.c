@@ -40,26 +40,30 @@ static void write_text(const struct page *page, enum tone tone, const char *text
 		colour ? "\033[0m" : "");
 }
 
-void page_part(const struct page *page, enum tone tone, const char *format, ...)
+static void write_args(const struct page *page, enum tone tone, const char *format, va_list args)
 {
 	char text[LINE_MAX_TEXT];
+
+	vsnprintf(text, sizeof(text), format, args);
+	write_text(page, tone, text);
+}
+
+void page_part(const struct page *page, enum tone tone, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	write_args(page, tone, format, args);
 	va_end(args);
-	write_text(page, tone, text);
 }
 
 void page_line(const struct page *page, enum tone tone, const char *format, ...)
 {
-	char text[LINE_MAX_TEXT];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	write_args(page, tone, format, args);
 	va_end(args);
-	write_text(page, tone, text);
 	fputc('\n', page->to);
 }
 
