@@ -133,7 +133,7 @@ def test_no_host_at_an_address(client):
 
 
 def test_no_route(client):
-    sentence(client('192.0.2.1', *QUICK, '--connect_timeout', '3'), '192.0.2.1')
+    sentence(client('192.0.2.1', *QUICK, '--connect_timeout', '6'), '192.0.2.1')
 
 
 def test_a_user_who_may_not_log_in(client):
@@ -177,8 +177,8 @@ def test_it_is_not_ready_in_time(client, tmp_path, hosts):
     path = tmp_path / 'server'
     path.write_text('#!/bin/sh\necho my own trouble >&2; exec cat\n')
     path.chmod(0o755)
-    result = client('node1', *QUICK, '--server_exe', path, '--connect_timeout', '3')
-    sentence(result, "'node1' was not ready within 3 s", 'my own trouble')
+    result = client('node1', *QUICK, '--server_exe', path, '--connect_timeout', '6')
+    sentence(result, "'node1' was not ready within 6 s", 'my own trouble')
     assert 'cat' not in hosts.command('node1', 'ps', '-e', '-o', 'comm').stdout.split()
 
 
