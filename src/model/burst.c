@@ -77,16 +77,6 @@ double burst_knee(const struct burst *burst)
 	return net > 0 && burst->cycle > 0 && isfinite(burst->limit) ? fmin(once, lasting) : once;
 }
 
-double burst_limit(const struct burst *burst)
-{
-	return burst_unlimited(burst);
-}
-
-double burst_empty(const struct burst *burst)
-{
-	return burst_peak(burst) / burst->drain;
-}
-
 /* Sender i is active from i * w / (N - 1) for T: at least m from the m-th start to the m-th last end. */
 double burst_overlap(const struct burst *burst, uint32_t senders)
 {
@@ -104,13 +94,6 @@ double burst_sender_average(const struct burst *burst)
 	return mean_rate(burst);
 }
 
-double burst_receiver_average(const struct burst *burst)
-{
-	const double lost = burst_drop(burst) / (burst->senders * burst->bytes);
-
-	return fmin(burst->senders * mean_rate(burst) * (1 - lost), burst->drain);
-}
-
 bool burst_is_exact(const struct burst *burst)
 {
 	if (burst->skew <= 0 || burst->senders < 2)
@@ -121,9 +104,4 @@ bool burst_is_exact(const struct burst *burst)
 double burst_in_flight(uint32_t senders, uint64_t queue_pairs, uint64_t outstanding, double message)
 {
 	return senders * (double)queue_pairs * (double)outstanding * message;
-}
-
-double message_loss(double p, double message, double packet)
-{
-	return 1 - pow(1 - p, ceil(message / packet));
 }

@@ -52,22 +52,15 @@ double burst_peak(
 	const struct burst *burst); /* the same within the limit, which cycles that overload come to in the end */
 double burst_drop(const struct burst *burst); /* bytes lost of all senders' bursts */
 double burst_knee(const struct burst *burst); /* bytes of one sender's burst at which loss begins; INFINITY: never */
-double burst_limit(
-	const struct burst *burst); /* the other way round: the limit of a queue whose knee is burst->bytes */
-double burst_empty(const struct burst *burst); /* s from the last end until the queue is empty */
 /* s during which at least so many senders are active, their starts evenly apart. */
 double burst_overlap(const struct burst *burst, uint32_t senders);
 /* What a graph of seconds shows of a port: bytes/s over a cycle; 0 without cycles. */
 double burst_sender_average(const struct burst *burst);
-double burst_receiver_average(const struct burst *burst);
 /* Whether all closed forms above hold: each sender alone fills the drain, and no gap opens between evenly spread starts. */
 bool burst_is_exact(const struct burst *burst);
 
 /* Bytes in flight that reliable senders can't exceed: each waits for its outstanding messages. */
 double burst_in_flight(uint32_t senders, uint64_t queue_pairs, uint64_t outstanding, double message);
-/* Probability that a message of so many packets is not complete when each packet is lost with probability p. */
-double message_loss(double p, double message, double packet);
-
 /* How fast marking makes senders react (DCQCN): from the first byte in the queue. */
 double ecn_time(const struct burst *burst, double kmin); /* s until the queue passes kmin; INFINITY: never */
 /* Bytes that all send before the first sender hears of it, a round trip behind the mark. */

@@ -318,7 +318,6 @@ int spec_check_server_mem(const struct spec *spec, struct error *err);
 /* Names as they are written on the command line ("RC", "write_imm", "bw", "ibv"). */
 const char *transport_name(uint32_t transport);
 const char *verb_name(uint32_t verb);
-const char *metric_name(uint32_t metric);
 const char *driver_kind_name(uint32_t driver);
 const char *mem_name(uint32_t mem);
 const char *burst_name(uint32_t profile);

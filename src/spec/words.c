@@ -59,11 +59,6 @@ const char *mem_name(uint32_t mem)
 	return mem <= MEM_CUDA_DATA_DIRECT ? server_mem_names[mem] : "?";
 }
 
-const char *metric_name(uint32_t metric)
-{
-	return metric <= METRIC_LAT ? metric_names[metric] : "?";
-}
-
 const char *burst_name(uint32_t profile)
 {
 	return profile <= BURST_SYNC ? burst_names[profile] : "?";

@@ -66,7 +66,6 @@ static void test_fill_knee_and_drain(void **state)
 	near(burst_net(&burst) * US, 0.7 * MB, 1);
 	near(burst_fill(&burst), 72.1 * US, 0.05 * US);
 	near(burst_knee(&burst) / KIB64, 55.0, 0.05);
-	near(burst_empty(&burst), 1.01e-3, 0.005e-3);
 	burst.limit = 33.667 * MB; /* alpha = 1/2 of 101 MB */
 	near(burst_knee(&burst) / KIB64, 36.7, 0.05);
 	near(burst_fill(&burst), 48.1 * US, 0.05 * US);
@@ -91,7 +90,6 @@ static void test_skew(void **state)
 	assert_true(burst_is_exact(&burst));
 	burst.bytes = burst_knee(&burst);
 	near(burst_unlimited(&burst), burst.limit, 1);
-	near(burst_limit(&burst), 50.5 * MB, 1);
 	near(burst_drop(&burst), 0, 1e-3);
 	burst = incast(1);
 	burst.bytes = 5 * US * burst.rate;
@@ -121,12 +119,12 @@ static void test_overlap(void **state)
 static void test_training_incast(void **state)
 {
 	static const struct {
-		double ms, drop, loss, receiver, sender;
+		double ms, drop, loss, sender;
 	} row[] = {
-		{ 1, 649.5 * MB, 86.6, 7.96, 3.96 },
-		{ 5, 3449.5 * MB, 92.0, 22.9, 19.05 },
-		{ 50, 34949.5 * MB, 93.2, 136, 133.3 },
-		{ 100, 69949.5 * MB, 93.3, 202, 200 },
+		{ 1, 649.5 * MB, 86.6, 3.96 },
+		{ 5, 3449.5 * MB, 92.0, 19.05 },
+		{ 50, 34949.5 * MB, 93.2, 133.3 },
+		{ 100, 69949.5 * MB, 93.3, 200 },
 	};
 
 	(void)state;
@@ -137,8 +135,7 @@ static void test_training_incast(void **state)
 		burst.cycle = (row[i].ms + 100) * 1e-3;
 		near(burst_drop(&burst), row[i].drop, 0.05 * MB);
 		near(100 * burst_drop(&burst) / (15 * burst.bytes), row[i].loss, 0.05);
-		near(burst_receiver_average(&burst), row[i].receiver * GBIT, 0.5 * GBIT);
-		near(burst_sender_average(&burst), row[i].sender * GBIT, 0.05 * GBIT);
+			near(burst_sender_average(&burst), row[i].sender * GBIT, 0.05 * GBIT);
 		assert_true(burst_peak(&burst) == burst.limit);
 	}
 }
@@ -157,11 +154,9 @@ static void test_storage_incast(void **state)
 	near(15 * burst.bytes, 3.75 * MB, 0.005 * MB);
 	assert_false(burst_overloads(&burst));
 	assert_true(burst_drop(&burst) == 0);
-	near(burst_receiver_average(&burst), 375 * GBIT, 1);
 	burst.cycle = burst.bytes / (30 * GBIT);
 	assert_true(burst_overloads(&burst));
 	near(100 * burst_drop(&burst) / (15 * burst.bytes), 11.1, 0.05);
-	near(burst_receiver_average(&burst), 400 * GBIT, 1);
 	near(burst_fill(&burst), 8.1e-3, 0.05e-3);
 	near(burst_knee(&burst), burst.drain * burst.cycle / 15, 1e-3);
 	burst.limit = INFINITY;
@@ -202,7 +197,6 @@ static void test_wire(void **state)
 	near(58 * KIB64 / link_payload(400 * GBIT, 1024), 82.1 * US, 0.05 * US);
 	near(58 * KIB64 / link_payload(400 * GBIT, 2048), 79.1 * US, 0.05 * US);
 	near(58 * KIB64 / link_payload(400 * GBIT, 4096), 77.5 * US, 0.05 * US);
-	near(100 * message_loss(0.01, KIB64, 4096), 15, 0.2);
 	near(burst_in_flight(15, 1, 128, KIB64), 126 * MB, 0.5 * MB);
 }
 
