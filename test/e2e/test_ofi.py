@@ -11,7 +11,7 @@ from processes import SCALE, Process, kill
 
 pytestmark = [pytest.mark.plain, pytest.mark.waits]
 
-SHORT = ('-D', '0.2', '-w', '0')
+SHORT = ('-D', '0.5', '-w', '0')
 ONE_SIDED = ('write', 'read', 'atomic_fa', 'atomic_cs')
 VERBS = (*ONE_SIDED, 'write_imm', 'send')
 NO_ATOMICS = ('write', 'write_imm', 'read', 'send')
@@ -122,7 +122,7 @@ def test_default_without_an_rdma_device(run, free_port):
     """Nothing but a host: shared memory here, said in one line; where there is an RDMA device that is taken."""
     if list(Path('/sys/class/infiniband').glob('*')):
         pytest.skip('this machine has an RDMA device')
-    result = run('-n', 'localhost', '--port', free_port(), '-D', '0.2', '-w', '0')
+    result = run('-n', 'localhost', '--port', free_port(), '-D', '0.5', '-w', '0')
     assert result.rc == 0, result
     assert re.search(r"^fabperf: no RDMA device here: running over libfabric's shm provider .*$", result.stderr, re.M)
     assert 'RDM write' in result.stdout
