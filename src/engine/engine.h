@@ -136,6 +136,7 @@ struct flow {
 	struct bursts *bursts; /* what is under way of them (burst_line.c) */
 	struct arriving *arrivals; /* which slot of theirs what comes belongs to (arrivals.c); NULL: it is not told */
 	int64_t *volley_ns; /* RESULT_VOLLEYS instants a peer (volley.c); NULL: it takes no part */
+	uint32_t volley_peer, volley_turn; /* a sender's: to whom; how many volleys come before it */
 	struct openloop *loop; /* the schedule, and what is under way (openloop.c) */
 	struct step_checks *checks; /* in step: what is compared between two iterations (lockstep.h); NULL: nothing */
 	struct validation *validation; /* NULL: payload is neither filled nor compared */

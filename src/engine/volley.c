@@ -57,29 +57,35 @@ static int await(struct flow *flow, int64_t due)
 	return rc < 0 ? rc : 0;
 }
 
-/* One message on the first queue pair of each connection; 0: the device had no room, which leaves the rest out. */
+/* One message on the first queue pair of the connection, once there is room for all of it; 0: that is to end. */
 static int fire(struct flow *flow, uint32_t number)
 {
-	for (uint32_t peer = 0; peer < flow->peers; peer++) {
-		struct flow_ep *fep = &flow->eps[peer * (flow->qps / flow->peers)];
-		const int rc = flow->drv->post(fep->ep, 1, POST_LAST);
+	struct flow_ep *fep = &flow->eps[flow->volley_peer * (flow->qps / flow->peers)];
+	int rc;
 
-		if (rc <= 0)
-			return rc < 0 ? flow_fail(flow) : 0;
-		flow->volley_ns[peer * RESULT_VOLLEYS + number] = clock_now(flow->clock);
-		fep->outstanding++;
-		fep->posted++;
-		fep->tail_signalled = true;
+	while ((rc = flow->drv->post(fep->ep, 1, POST_LAST)) == 0) {
+		rc = flow_pump(flow);
+		if (rc < 0 || flow_command(flow) != FLOW_RUN)
+			return rc < 0 ? rc : 0;
+		if (rc == 0 && flow->yield)
+			sched_yield();
 	}
+	if (rc < 0)
+		return flow_fail(flow);
+	flow->volley_ns[flow->volley_peer * RESULT_VOLLEYS + number] = clock_now(flow->clock);
+	fep->outstanding++;
+	fep->posted++;
+	fep->tail_signalled = true;
 	return 1;
 }
 
 static int send_all(struct flow *flow)
 {
+	const int64_t start = flow->phase.start_ns + flow->volley_turn * RESULT_VOLLEYS * STEP_NS;
 	int rc = 1;
 
 	for (uint32_t i = 0; rc > 0 && i < RESULT_VOLLEYS && flow_command(flow) == FLOW_RUN; i++) {
-		rc = await(flow, flow->phase.start_ns + (i + 1) * STEP_NS);
+		rc = await(flow, start + (i + 1) * STEP_NS);
 		rc = rc < 0 ? rc : fire(flow, i);
 	}
 	return rc < 0 ? rc : flow_drain(flow);

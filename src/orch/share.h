@@ -182,7 +182,7 @@ int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err);
 /* All ranks carry out a phase of the traffic. */
 int traffic_phase(struct many *many, bool measure, struct error *err);
 
-/* share_volley.c: where bursts all go to one host; before the first stage's traffic. */
+/* share_volley.c: where several endpoints send bursts to one; before the first stage's traffic. */
 int share_volley(struct many *many, struct error *err);
 
 /* share_live.c: traffic begins; an interval may be over; what other ranks tell rank 0. */

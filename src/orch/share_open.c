@@ -145,21 +145,11 @@ static int open_groups(struct many *many, struct error *err)
 	return rc;
 }
 
-/* Whether rank 0's clock is known here while the traffic runs: ranks that send ask for it in gaps of their bursts. */
-static bool follows_root(const struct many *many)
-{
-	bool sends = many->comm->rank == 0;
-
-	for (uint32_t i = 0; i < many->share.groups; i++)
-		sends |= many->share.group[i].active;
-	return sends;
-}
-
 int share_open(struct many *many, struct error *err)
 {
 	struct error mine = { 0 };
 
-	many->share.control.followed = follows_root(many);
+	many->share.control.followed = true;
 	open_groups(many, &mine);
 	return comm_agree(many->comm, &mine, many_deadline(many), err);
 }

@@ -14,6 +14,7 @@
 #define START_NEAR_NS 60000000000LL
 #define ABORT_NS      1000000000LL
 #define QUIET_MIN_NS  50000000LL
+#define NEAR_NS       25000000LL /* so long at most does a collective call rest */
 
 struct watch {
 	struct many *many;
@@ -139,6 +140,8 @@ int traffic_attend(struct many *many, int64_t timeout_ns, struct error *err)
 	report_progress(many->watch);
 	if (rc == 0)
 		rc = live_step(many, err);
+	if (rc == 0 && !many->interrupted)
+		rc = resync_step(many, err);
 	return rc == 0 && must_stop(many) ? stop_everywhere(many, err) : rc;
 }
 
@@ -166,8 +169,6 @@ static int watch_senders(struct watch *w, struct error *err)
 		const int64_t now = clock_now(many->conf->clock);
 
 		rc = traffic_attend(many, next_tick(w, now), err);
-		if (rc == 0 && !many->interrupted)
-			rc = resync_step(many, err);
 		if (rc == 0)
 			rc = overdue_check(&w->overdue, count_all(&many->share), now, err);
 	}
@@ -223,10 +224,13 @@ static void expect(struct share *share)
 	atomic_store(&share->control.expected, sum);
 }
 
-/* While the others are at it, which may take long where this rank only receives: Ctrl-C and trouble are heard. */
+/* While the others are at it, which may take long where this rank only receives: nothing is missed, no gap slept through. */
 static int meanwhile(void *context, struct error *err)
 {
-	return traffic_attend(context, 0, err);
+	struct many *many = context;
+	const int64_t left = many->resync.next_ns - clock_now(many->conf->clock);
+
+	return traffic_attend(many, left > 0 && left < NEAR_NS ? left : 0, err);
 }
 
 void traffic_hear(struct many *many, bool on)

@@ -1,10 +1,12 @@
-/* The volley of a scenario whose bursts all go to one host: before them, once, so that its clock alone can judge the senders'. */
+/* The volleys before a scenario's bursts: where several send to one endpoint, its clock alone can judge the senders'. */
 #include "engine/volley.h"
 #include "orch/share.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-#define NO_TEST UINT32_MAX
+#define NONE UINT32_MAX
+#define MOST 16u /* volleys one after another; tests behind them have none */
 
 /* Messages must show at the receiver; the null device has none. */
 static bool can_show(const struct spec *spec)
@@ -13,45 +15,69 @@ static bool can_show(const struct spec *spec)
 	       (transport_is_socket(spec->transport) || !(spec_verbs(spec) & ~TWO_SIDED_VERBS));
 }
 
-/* Whether all connections of a test end at one endpoint, and come from several. */
-static bool is_incast(const struct plan *plan, uint32_t test)
-{
-	struct plan_cursor cursor;
-	struct connection c, first;
-	uint64_t count = 0;
-
-	plan_begin(&cursor, plan, PLAN_ALL_HOSTS);
-	while (plan_next(&cursor, &c)) {
-		if (c.test != test)
-			continue;
-		if (count++ == 0)
-			first = c;
-		if (c.to != first.to || (count > 1 && c.from == first.from))
-			return false;
-	}
-	return count > 1;
-}
-
-static uint32_t judged(const struct many *many)
+/* The first endpoint of a test to which several others send in the stage at hand; `first` has room for what the first one is. */
+static uint32_t find_judge(const struct many *many, uint32_t test, uint32_t *first)
 {
 	const struct plan *plan = many->conf->plan;
+	struct plan_cursor cursor;
+	struct connection c;
 
-	const unsigned point = many->stage.point;
-
-	for (uint32_t i = 0; i < plan->tests; i++)
-		if (plan_runs(plan, i, point) && !(point && plan_runs(plan, i, 0)) &&
-		    can_show(&plan->test[i].sweep.spec[0]) && is_incast(plan, i))
-			return i;
-	return NO_TEST;
+	for (uint32_t i = 0; i < plan->endpoints; i++)
+		first[i] = NONE;
+	plan_begin(&cursor, plan, PLAN_ALL_HOSTS);
+	while (plan_next(&cursor, &c)) {
+		if (c.test != test || c.round != many->stage.round)
+			continue;
+		if (first[c.to] == NONE)
+			first[c.to] = c.from;
+		else if (first[c.to] != c.from)
+			return c.to;
+	}
+	return NONE;
 }
 
-static void take_part(const struct share *share, uint32_t test, struct error *err)
+/* Whether a test's traffic begins with the stage at hand, and its arrivals can be seen. */
+static bool is_due(const struct many *many, uint32_t test)
 {
-	for (uint32_t i = 0; i < share->groups; i++) {
-		struct flow *flow = &share->flow[share->group[i].first_flow];
+	const struct plan *plan = many->conf->plan;
+	const unsigned point = many->stage.point;
 
-		if (share->group[i].test == test && (flow->sends || flow->receives) && volley_make(flow) < 0)
-			error_set(err, flow->error.code, "%s", flow->error.text);
+	return plan_runs(plan, test, point) && !(point && plan_runs(plan, test, 0)) &&
+	       can_show(&plan->test[test].sweep.spec[0]);
+}
+
+/* judge[i]: the endpoint that judges test i, or NONE. Returns how many there are. */
+static uint32_t find_judges(const struct many *many, uint32_t *judge, uint32_t *first)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < many->conf->plan->tests; i++) {
+		judge[i] = found < MOST && is_due(many, i) ? find_judge(many, i, first) : NONE;
+		found += judge[i] != NONE;
+	}
+	return found;
+}
+
+/* The first worker of each end of a connection to the judge: a volley has its turn when those of tests before it are over. */
+static void take_part(struct share *share, const struct member *member, uint32_t turn, struct error *err)
+{
+	struct flow *flow = member_flow(share, member, 0);
+
+	if (!flow->volley_ns && volley_make(flow) < 0)
+		error_set(err, flow->error.code, "%s", flow->error.text);
+	flow->volley_turn = turn;
+	flow->volley_peer = member->slot;
+}
+
+static void take_parts(struct share *share, const uint32_t *judge, struct error *err)
+{
+	uint32_t turn = 0;
+
+	for (uint32_t test = 0; test < share->plan->tests; test++) {
+		for (uint32_t i = 0; i < share->members; i++)
+			if (share->member[i].c.test == test && share->member[i].c.to == judge[test])
+				take_part(share, &share->member[i], turn, err);
+		turn += judge[test] != NONE;
 	}
 }
 
@@ -75,35 +101,47 @@ static void begin_anew(struct flow *flow, struct error *err)
 }
 
 /* Its messages are none of the test's. */
-static void forget(struct share *share, uint32_t test, struct error *err)
+static void forget(struct share *share, const uint32_t *judge, struct error *err)
 {
 	atomic_store(&share->control.arrived, 0);
 	for (uint32_t i = 0; i < share->groups; i++) {
 		const struct group *group = &share->group[i];
 
-		for (uint32_t j = 0; group->test == test && !err->code && j < group->workers; j++)
+		for (uint32_t j = 0; judge[group->test] != NONE && !err->code && j < group->workers; j++)
 			begin_anew(&share->flow[group->first_flow + j], err);
 	}
 }
 
-int share_volley(struct many *many, struct error *err)
+static int carry_out(struct many *many, const uint32_t *judge, struct error *err)
 {
-	const uint32_t test = judged(many);
 	struct error mine = { 0 };
 	int rc;
 
-	if (test == NO_TEST)
-		return 0;
-	take_part(&many->share, test, &mine);
+	take_parts(&many->share, judge, &mine);
 	rc = comm_agree(many->comm, &mine, many_deadline(many), err);
 	if (rc < 0)
 		return rc;
 	many->volley = true;
 	rc = traffic_phase(many, false, err);
 	many->volley = false;
+	if (rc == 0) /* how the clocks drifted meanwhile */
+		rc = clocks_sync(&many->clocks, many->comm, 0, many_deadline(many), err);
 	if (rc < 0)
 		return rc;
 	in_root(many);
-	forget(&many->share, test, &mine);
+	forget(&many->share, judge, &mine);
 	return comm_agree(many->comm, &mine, many_deadline(many), err);
+}
+
+int share_volley(struct many *many, struct error *err)
+{
+	const struct plan *plan = many->conf->plan;
+	uint32_t *judge = calloc(plan->tests, sizeof(*judge)), *first = calloc(plan->endpoints, sizeof(*first));
+	int rc = judge && first ? 0 : error_set(err, -ENOMEM, "no memory for %u endpoints", plan->endpoints);
+
+	if (rc == 0 && find_judges(many, judge, first))
+		rc = carry_out(many, judge, err);
+	free(judge);
+	free(first);
+	return rc;
 }

@@ -76,7 +76,7 @@ struct arrival_summary {
 	double slowdown; /* the median's multiple of ideal_us; NAN */
 };
 
-/* The volley before the bursts, where all go to one receiver. */
+/* The volley before the bursts, where several senders have one receiver. */
 struct volley_summary {
 	uint32_t senders; /* all of whose messages came; fewer than 2: nothing can be said */
 	struct burst_spread

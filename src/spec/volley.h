@@ -1,4 +1,4 @@
-/* The volley before bursts that all go to one receiver: what its one clock says of how the senders' clocks agree. */
+/* The volley before bursts that go from several senders to one receiver: what its one clock says of how the senders' clocks agree. */
 #ifndef SPEC_VOLLEY_H
 #define SPEC_VOLLEY_H
 

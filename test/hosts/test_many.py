@@ -88,17 +88,31 @@ def test_the_uncertainty_of_clocks_covers_their_error(hosts):
     assert sum(error <= clock['u95Nsec'] <= clock['errorNsec'] for error, clock in found) >= 0.95 * len(off), found
 
 
-def test_skew_is_off_by_less_than_it_says(hosts, tmp_path):
-    """Four senders whose clocks lie exactly 1000 s apart: each burst's true skew, and the reported one's error."""
+@pytest.mark.parametrize('device', [('-r', 'null'), ('-c', 'TCP', '-s', '1000')])
+def test_skew_is_off_by_less_than_it_says(hosts, tmp_path, device):
+    """Four senders whose clocks lie exactly 1000 s apart: true skew, the reported one's error, what came and when."""
     log = tmp_path / 'bursts.csv'
-    result = hosts.run('node0', '--traffic_pattern', 'all2all', '-n', 'node[1-4]', '-r', 'null', '--burst_profile',
+    result = hosts.run('node0', '--traffic_pattern', 'all2all', '-n', 'node[1-4]', *device, '--burst_profile',
                        'sync_burst', '--burst_size', '4', '--burst_pause', '10', '-D', '1.5', '-w', '0', '--ssh',
                        hosts.ssh, '--connect_timeout', '30', '--burst_log', log, '--print_json_results', timeout=120)
     assert result.rc in (0, 1), result  # 1: a busy machine, where a sender had no burst
     bursts = check(result.stdout)['aggregatedResults']['perTest'][0]['bursts']
-    together = bursts['together']
-    bound, slots = together['clockErrorUsec'] * 1000, {}
-    for row in csv.DictReader(log.open()):
+    bound, rows = bursts['together']['clockErrorUsec'] * 1000, list(csv.DictReader(log.open()))
+    check_skew(bursts, bound, rows)
+    if 'null' in device:
+        assert bursts['volley'] is None and bursts['arrivals'] is None  # nothing arrives
+        return
+    assert bursts['arrivals']['receivers'] <= 4 and bursts['volley']['senders'] == 3  # all but the one that judges
+    assert bursts['volley']['clocksAndPathsUsec'] < 1e8  # clocks as they stand are ten times as far apart
+    for row in rows:
+        first, last = int(row['first_arrival_ns'] or 0), int(row['last_arrival_ns'] or 0)
+        assert not first or int(row['planned_ns']) - 1_000_000 <= first <= last, row  # of bursts 10 ms apart
+
+
+def check_skew(bursts, bound, rows):
+    """Against the true offsets."""
+    together, slots = bursts['together'], {}
+    for row in rows:
         number = int(row['sender'].removeprefix('node'))
         off = int(row['clock_offset_ns']) - (number - 1) * 1000 * 10**9  # of node1's clock, which is rank 0's
         assert abs(off) <= bound and (off == 0 or number > 1), row

@@ -1,6 +1,6 @@
 /* Bursts stay on rank 0's clock for ten minutes, on a clock that drifts, and not evenly: slots, and what is said of each burst. */
 #include "orch/share.h"
-#include "spec/burst.h"
+#include "spec/arrivals.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -113,7 +113,8 @@ static struct bench *bench_new(uint32_t profile, int64_t period_ns)
 	b->group.spec.size = 1000;
 	b->group.result = (struct rank_result){ .workers = 1, .worker = &b->worker };
 	b->worker.bursts = burst_stats_new();
-	assert_non_null(b->worker.bursts);
+	b->worker.arrivals = burst_arrivals_new();
+	assert_true(b->worker.bursts && b->worker.arrivals);
 	b->many.comm = &b->comm;
 	b->many.conf = &b->conf;
 	b->many.share.groups = 1;
@@ -134,10 +135,11 @@ static void bench_free(struct bench *b)
 {
 	clocks_release(&b->many.clocks);
 	free(b->worker.bursts);
+	free(b->worker.arrivals);
 	free(b);
 }
 
-/* A burst at each slot, where the clock is thought to be. Returns how far off it was on rank 0's clock. */
+/* A burst at each slot, where the clock is thought to be, and what comes of another sender's. Returns how far off it was on rank 0's clock. */
 static int64_t post(struct bench *b, uint64_t number)
 {
 	const int64_t due = b->start + (int64_t)number * period;
@@ -147,6 +149,7 @@ static int64_t post(struct bench *b, uint64_t number)
 	};
 
 	burst_keep(b->worker.bursts, &record);
+	burst_arrived(b->worker.arrivals, number, at + 5 * US, 1);
 	return llabs(at - truth(at) - (grid_ns + (int64_t)number * period));
 }
 
@@ -183,6 +186,7 @@ static void slots_stay_on_the_clock_of_rank_0(void **state)
 {
 	struct bench *b = bench_new(BURST_SYNC, 2 * MS);
 	const struct burst_stats *stats = b->worker.bursts;
+	const struct burst_arrivals *came = b->worker.arrivals;
 	unsigned outside = 0;
 	int64_t worst;
 
@@ -194,11 +198,14 @@ static void slots_stay_on_the_clock_of_rank_0(void **state)
 	measure_after(b);
 	assert_true(stats->followed);
 	assert_true(stats->clock_u95_ns <= stats->clock_error_ns && stats->clock_error_ns < 5 * US);
+	assert_true(came->followed && came->kept == stats->kept);
 	for (uint64_t i = burst_first_kept(stats); i < stats->kept; i++) {
 		const struct burst_record *record = &stats->record[i % BURST_KEPT];
+		const struct burst_arrival *arrival = &came->record[i % BURST_KEPT];
 		const int64_t off = llabs(record->offset_ns - truth(record->rung_ns));
 
 		assert_true(off <= stats->clock_error_ns);
+		assert_true(llabs(arrival->offset_ns - truth(arrival->first_ns)) <= stats->clock_error_ns);
 		outside += off > stats->clock_u95_ns;
 	}
 	assert_true(outside < BURST_KEPT / 20);
