@@ -86,6 +86,18 @@ static double knee(const struct predict_case *of, const struct burst *burst)
 	return burst_overloads(burst) ? 0 : burst_knee(&once) / of->message;
 }
 
+/* Of messages of one packet as many as packets; else, at worst, all that are not whole when the queue is first full. */
+static double hit(const struct prediction *is)
+{
+	const double queues = is->of.queues ? (double)is->of.queues : 1, each = floor(is->of.messages / queues);
+
+	if (is->of.message <= is->of.packet || is->share <= 0)
+		return is->share;
+	if (is->overload || each < 1)
+		return 1;
+	return fmax(1 - floor(fmin(is->fill / is->length, 1) * each) / each, is->share);
+}
+
 int predict(const struct predict_case *of, struct prediction *ret, struct error *err)
 {
 	const struct burst burst = predict_burst(of);
@@ -112,6 +124,7 @@ int predict(const struct predict_case *of, struct prediction *ret, struct error 
 		return rc;
 	bound(ret, of);
 	ret->share = ret->drop / (burst.senders * burst.bytes);
+	ret->hit = hit(ret);
 	ret->drain = ret->peak / burst.drain;
 	ret->receiver_average = fmin(burst.senders * burst_sender_average(&burst) * (1 - ret->share), burst.drain);
 	react(ret, of);

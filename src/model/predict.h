@@ -12,6 +12,7 @@ struct predict_case {
 	double link; /* payload of a receiver's port */
 	double sender; /* and of a sender's */
 	double message;
+	uint64_t queues; /* of a connection, whose messages are under way side by side; 0 = 1 */
 	double messages; /* of a connection's burst; with `time`, what it has time for */
 	double time; /* training: s of a burst; 0 = by messages */
 	double cycle; /* mean, from burst to burst */
@@ -33,6 +34,7 @@ struct prediction {
 	struct burst burst; /* the closed forms' */
 	double length, node_length; /* s of a connection's burst alone; of all that a sender's port sends */
 	double fill_rate, fill, peak, drop, share; /* share: of what is offered */
+	double hit; /* share of all messages that lose a packet, at most */
 	double knee; /* messages of a connection's burst at which loss begins */
 	double drain, overlap;
 	double sender_average, receiver_average;

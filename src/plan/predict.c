@@ -68,6 +68,7 @@ static struct predict_case case_of(const struct spec *spec, const struct pressur
 		.sender = (spec->sender_rate ? (double)spec->sender_rate / 8 : line) * payload,
 		.line = line,
 		.message = (double)spec->size,
+		.queues = spec->qps * spec->workers,
 		.messages = (double)spec->burst_size * (double)(spec->qps * spec->workers),
 		.time = spec->burst_profile == BURST_TRAINING ? (double)spec->burst_ns * NS : 0,
 		.cycle = cycle_of(spec),

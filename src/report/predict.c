@@ -68,6 +68,8 @@ static void loss(const struct page *page, const struct prediction *is)
 	snprintf(remark, sizeof(remark), "%s %% of %s MB%s", units_format_figure(100 * is->share, share),
 		 units_format_figure(offered / MB, all), is->overload ? ", each burst in the long run" : "");
 	figure(page, "Lost", is->drop, MB, "MB", remark);
+	if (is->hit > is->share)
+		figure(page, "Messages hit", 100 * is->hit, 1, "%", "at most: not whole when the queue is full");
 	figure(page, "Loss begins at", is->knee, 1, "messages", isinf(is->knee) ? "never" : "of a connection's burst");
 	figure(page, "Drain", is->drain, USEC, "usec", NULL);
 	figure(page, "Sender's average", is->sender_average, GBIT, "Gbit/sec", "what a graph of seconds shows");

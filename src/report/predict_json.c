@@ -85,6 +85,7 @@ static void put_figures(json_t **object, const struct prediction *is)
 	bytes(object, "chancePeakBytes", is->usual);
 	bytes(object, "dropBytes", is->drop);
 	tree_put(object, "dropPercent", tree_real(100 * is->share));
+	tree_put(object, "hitMessagesPercent", tree_real(100 * is->hit));
 	tree_put(object, "kneeMessages", tree_real(is->knee));
 	usec(object, "drainUsec", is->drain);
 	gbit(object, "senderAverageGbSec", is->sender_average);

@@ -51,8 +51,11 @@ def test_sync_incast(predict):
         near(one['dropBytes'], lost * MB, 0.05 * MB)
         near(one['dropPercent'], percent, 0.5)
         near(one['senderAverageGbSec'], graph, 0.05)
+        near(one['hitMessagesPercent'], 100 if one['overload'] else max(100 * (messages - 55) / messages, 0), 0.001)
         near(one['kneeMessages'], 55.0, 0.05)
         near(one['timeToFillUsec'], 72.1, 0.05)
+        packets = predict(*sync(messages), '-s', '4K', *POOL)  # a message is one
+        assert packets['hitMessagesPercent'] == packets['dropPercent']
         for engine in ('fluid', 'packet'):
             near(one['simulation'][engine]['peakBytes'], one['peakBytes'], 0.05 * MB)
             near(one['simulation'][engine]['dropBytes'] / 3, one['dropBytes'], 0.05 * MB)
