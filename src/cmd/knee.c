@@ -1,8 +1,8 @@
 /* The knee command: incasts of bursts of many sizes, round by round closer to the size with which loss begins. */
-#include "model/knee.h"
+#include "plan/knee.h"
 #include "cmd/cmd.h"
 #include "cmd/scenario.h"
-#include "plan/knee.h"
+#include "model/share.h"
 #include "report/knee.h"
 #include "report/report.h"
 #include "spec/legal.h"
@@ -19,8 +19,9 @@
 
 struct search {
 	const struct request *request;
-	struct knee knee;
-	unsigned round;
+	struct knees knees;
+	struct knee *knee; /* of them, that is looked for */
+	unsigned round; /* of it; those of the second begin with a list that the first has given */
 	char sizes[SPEC_TEXT]; /* of the next round; empty: that was the last */
 	double pause; /* s: the buffer drains in it; 0: not known yet */
 };
@@ -123,48 +124,64 @@ static int check(const struct request *request, struct error *err)
 	return check_single(request, err) ? err->code : check_unwanted(request, err);
 }
 
-/* The next round's sizes as a list. */
-static void choose(struct search *search)
+static void list(struct search *search, const uint64_t *size, unsigned count)
 {
-	uint64_t size[KNEE_SIZES];
-	const uint64_t depth = search->request->spec.tx_depth, most = depth == SPEC_AUTO ? UINT64_MAX : depth;
-	const unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(&search->knee, most, size) : 0;
 	size_t len = 0;
 
 	search->sizes[0] = '\0';
 	for (unsigned i = 0; i < count; i++)
 		len += (size_t)snprintf(search->sizes + len, sizeof(search->sizes) - len, "%s%" PRIu64, i ? "," : "",
 					size[i]);
-	search->pause = search->knee.estimates ? 1.5 * search->knee.limit.median / search->knee.drain : 0;
+}
+
+/* The next round's sizes: of the queue alone, then of it beside another. */
+static void choose(struct search *search)
+{
+	const struct request *const request = search->request;
+	const struct knee *const one = &search->knees.one;
+	const uint64_t depth = request->spec.tx_depth, most = depth == SPEC_AUTO ? UINT64_MAX : depth;
+	uint64_t size[KNEE_SIZES];
+	unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(search->knee, most, size) : 0;
+
+	if (!count && search->knee == one && one->estimates && *request->second_incast) {
+		search->knee = &search->knees.two;
+		search->round = 0;
+		count = knee_first(one, most, size);
+	}
+	list(search, size, count);
+	search->pause = one->estimates ? 1.5 * one->limit.median / one->drain : 0;
 }
 
 /* Of what was found, be it all or what there was until a round failed. */
-static int write_documents(const struct search *search, struct outcome *outcome, struct error *err)
+static int write_documents(struct search *search, struct outcome *outcome, struct error *err)
 {
 	const struct request *const request = search->request;
 	char path[SPEC_TEXT + 64];
 	int rc = 0;
 
-	if (request->print_json)
-		rc = report_json_write(report_knee_json(&search->knee, outcome), "-", err);
+	if (*request->curve && search->knees.one.points)
+		rc = report_file(request->curve, report_knee_curve, &search->knees, err);
+	if (rc == 0 && request->print_json)
+		rc = report_json_write(report_knee_json(&search->knees, outcome), "-", err);
 	if (rc == 0 && request->json) {
 		snprintf(path, sizeof(path), "%s", request->json_path);
 		if (!path[0])
 			report_json_default_path(outcome->started_unix_ns, path, sizeof(path));
-		rc = report_json_write(report_knee_json(&search->knee, outcome), path, err);
+		rc = report_json_write(report_knee_json(&search->knees, outcome), path, err);
 		if (rc == 0 && strcmp(path, "-") != 0)
 			fprintf(stderr, "fabperf: the result is in %s\n", path);
 	}
 	return rc;
 }
 
-static int report(const struct search *search, struct outcome *outcome)
+static int report(struct search *search, struct outcome *outcome, struct error *err)
 {
-	struct error err = { 0 };
+	struct knees *const knees = &search->knees;
 
-	if (!search->request->print_json)
-		report_knee(stdout, &search->knee, outcome->plan);
-	return write_documents(search, outcome, &err) < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
+	share_infer(&knees->one.limit, &knees->two.limit, &knees->share);
+	if (!search->request->print_json && knees->one.points)
+		report_knee(stdout, knees, outcome->plan);
+	return write_documents(search, outcome, err);
 }
 
 /* Whether nothing went wrong but that a sender was away for all bursts of a size, which is then left out. */
@@ -188,18 +205,17 @@ static int take(void *context, struct outcome *outcome, int rc)
 	if (!is_usable(outcome, rc)) {
 		if (outcome->status == RUN_FAILED || rc < 0)
 			cmd_complain(&outcome->error);
-		if (search->knee.points && !search->request->print_json) /* what the rounds before found */
-			report_knee(stdout, &search->knee, outcome->plan);
-		write_documents(search, outcome, &err);
+		report(search, outcome, &err); /* what the rounds before found */
 		return cmd_status(outcome->status == RUN_OK ? RUN_FAILED : outcome->status);
 	}
-	rc = plan_knee(&search->knee, outcome, &err);
+	rc = plan_knee(search->knee, outcome, &err);
 	if (rc == 0)
-		rc = knee_end(&search->knee, &err);
-	if (rc < 0)
-		return cmd_complain(&err);
-	choose(search);
-	return search->sizes[0] ? EXIT_DONE : report(search, outcome);
+		rc = knee_end(search->knee, &err);
+	if (rc == 0)
+		choose(search);
+	if (rc == 0 && !search->sizes[0])
+		rc = report(search, outcome, &err);
+	return rc < 0 ? cmd_complain(&err) : cmd_finish(EXIT_DONE);
 }
 
 static int run_round(struct search *search, const struct request *request, atomic_int *interrupted)
@@ -209,7 +225,9 @@ static int run_round(struct search *search, const struct request *request, atomi
 	char pause[32];
 	int rc = 0;
 
-	if (search->round)
+	if (search->knee == &search->knees.one)
+		one.second_incast = "";
+	if (search->sizes[0])
 		rc = set(&one, ROW(spec.burst_size), search->sizes, &err);
 	if (rc == 0 && search->pause > 0 && !option_given(search->request, ROW(spec.burst_pause_ns))) {
 		snprintf(pause, sizeof(pause), "%.3fms", 1e3 * fmin(search->pause, LONGEST) + 1);
@@ -221,21 +239,26 @@ static int run_round(struct search *search, const struct request *request, atomi
 int cmd_knee(struct request *request)
 {
 	const struct request asked = *request;
-	struct search search = { .request = &asked };
+	struct request whole;
+	struct search search = { .request = &asked, .knee = &search.knees.one };
 	atomic_int *interrupted = NULL;
 	struct error err = { 0 };
 	int rc = check(request, &err);
 
+	request->kneeing = true;
 	if (rc == 0)
 		rc = complete(request, &err);
+	if (rc == 0)
+		rc = report_file_check(asked.curve, "--curve", &err);
 	if (rc == 0)
 		interrupted = interrupt_flag(&err);
 	if (!interrupted)
 		return cmd_complain(&err);
-	do {
+	whole = *request; /* the second incast, too, which comes only later */
+	rc = scenario_run(&whole, interrupted, NULL, NULL);
+	for (; rc == EXIT_DONE && (!search.round || search.sizes[0]); search.round++)
 		rc = run_round(&search, request, interrupted);
-		search.round++;
-	} while (rc == EXIT_DONE && search.sizes[0]);
-	knee_release(&search.knee);
+	knee_release(&search.knees.one);
+	knee_release(&search.knees.two);
 	return rc;
 }

@@ -376,7 +376,7 @@ int scenario_run(struct request *request, atomic_int *interrupted, scenario_tell
 	memcpy(s->job.version, FABPERF_VERSION, sizeof(FABPERF_VERSION));
 	memcpy(s->job.cuda_lib_path, request->cuda_lib_path, sizeof(s->job.cuda_lib_path));
 	memcpy(s->job.sysfs, request->sysfs, sizeof(s->job.sysfs));
-	rc = make_plan(s, request, &err) < 0 ? cmd_complain(&err) : run_plan(s, tell, context, &err);
+	rc = make_plan(s, request, &err) < 0 ? cmd_complain(&err) : tell ? run_plan(s, tell, context, &err) : EXIT_DONE;
 	outcome_release(&s->outcome);
 	plan_free(s->plan);
 	job_release(&s->job);

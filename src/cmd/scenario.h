@@ -9,7 +9,7 @@
 
 /* Gets what became of the run (rc < 0: outcome->error tells why), which is released behind it; returns an exit status. */
 typedef int scenario_tell_fn(void *context, struct outcome *outcome, int rc);
-/* Plans the request, runs it on its hosts and hands the outcome over. What tell returns, or EXIT_FAILED and a sentence was printed. */
+/* Plans the request, runs it on its hosts and hands the outcome over. What tell returns, or EXIT_FAILED and a sentence was printed. tell NULL: nothing runs, EXIT_DONE: it could. */
 int scenario_run(struct request *request, atomic_int *interrupted, scenario_tell_fn *tell, void *context);
 
 int scenario_check_limits(const struct plan *plan, const struct request *request, struct error *err);

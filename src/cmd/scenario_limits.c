@@ -70,6 +70,20 @@ static int check_live(const struct plan *plan, const struct request *request, st
 			 "(--iteration_sync)");
 }
 
+/* A port of both would have the bursts of both. */
+static int check_second_incast(const struct plan *plan, const struct request *request, struct error *err)
+{
+	const struct plan_test *const one = &plan->test[0], *const two = &plan->test[1];
+
+	for (uint32_t i = 0; *request->second_incast && i < one->positions; i++)
+		for (uint32_t k = 0; k < two->positions; k++)
+			if (one->endpoint[i] == two->endpoint[k])
+				return error_set(err, -EINVAL,
+						 "'%s' is in -n and in --second_incast: each port is in one incast",
+						 plan->host[plan->endpoint[one->endpoint[i]].host].name);
+	return 0;
+}
+
 int scenario_check_limits(const struct plan *plan, const struct request *request, struct error *err)
 {
 	if (plan->hosts < 2)
@@ -81,7 +95,7 @@ int scenario_check_limits(const struct plan *plan, const struct request *request
 		if (what)
 			return not_yet(what, err);
 	}
-	if (check_detail(request, err) || check_live(plan, request, err))
+	if (check_detail(request, err) || check_live(plan, request, err) || check_second_incast(plan, request, err))
 		return -EINVAL;
 	return check_names(plan, err);
 }

@@ -68,11 +68,15 @@ static int follow(const struct knee *knee, const struct knee_point *point, bool 
 	return rc;
 }
 
+bool knee_tells(uint64_t lost, uint64_t sent)
+{
+	return (double)lost > LEAST_LOST * (double)sent;
+}
+
 static bool says_something(const struct knee_point *point)
 {
-	const double share = point->sent ? (double)point->lost / (double)point->sent : 0;
-
-	return point->count && share > LEAST_LOST && share < MOST_LOST;
+	return point->count && !point->calm && knee_tells(point->lost, point->sent) &&
+	       (double)point->lost < MOST_LOST * (double)point->sent;
 }
 
 /* Each point's limit, and their median; *ret_spread: how far they disagree, in parts of it. */
@@ -216,6 +220,17 @@ static void insert(uint64_t list[KNEE_SIZES], unsigned *count, double size, uint
 	list[at] = value;
 }
 
+unsigned knee_first(const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES])
+{
+	static const double parts[] = { 0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1, 1.04, 1.1, 1.2, 1.3, 1.5, 1.8 };
+	const double knee = isfinite(alone->messages.median) ? alone->messages.median : (double)alone->lossy;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		insert(ret, &count, knee * parts[i], most < MOST ? most : MOST);
+	return count;
+}
+
 /* Neither the estimates nor the bracket leave anything to look for. */
 static bool is_close(const struct knee *knee)
 {
@@ -227,7 +242,7 @@ unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZ
 {
 	static const double near[] = { 0.96, 0.98, 1, 1.02, 1.04, 1.1, 1.25, 1.5 };
 	const double low = (double)knee->clean, high = (double)knee->lossy;
-	const int parts = 8;
+	const int parts = isfinite(knee->messages.median) ? 4 : 8;
 	unsigned count = 0;
 
 	if (!knee->lossy || is_close(knee))

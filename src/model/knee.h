@@ -13,6 +13,7 @@
 struct knee_point {
 	uint64_t messages; /* of a connection's burst */
 	uint64_t sent, lost; /* messages of all senders */
+	bool calm; /* a queue beside it was to be full and lost nearly nothing: what was lost here tells nothing */
 	uint32_t count; /* bursts of senders whose times are known; 0: not of all */
 	struct arrival *arrival;
 	double limit; /* that explains the loss; NAN: none lost, or nearly none or nearly all */
@@ -39,8 +40,11 @@ struct knee {
 int knee_add(struct knee *knee, const struct knee_point *point, struct error *err);
 /* What all points come to so far. -ENOMEM. */
 int knee_end(struct knee *knee, struct error *err);
+/* Sizes up to most to look at first, when another queue takes a part of a buffer that was known alone; at most half of it. */
+unsigned knee_first(const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES]);
 /* Sizes up to most to look at next, ascending, no two equal; returns how many: 0 where nothing was lost, or all is known well. */
 unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZES]);
+bool knee_tells(uint64_t lost, uint64_t sent); /* whether more than nearly nothing was lost */
 void knee_release(struct knee *knee);
 
 #endif

@@ -100,6 +100,8 @@ static int collect(struct collect *c, struct outcome *outcome, unsigned at, stru
 
 	plan_begin(&cursor, plan, PLAN_ALL_HOSTS);
 	while (rc == 0 && plan_next(&cursor, &one)) {
+		if (one.test)
+			break; /* they come test by test */
 		rc = outcome_result(outcome, &one, at, &outcome->scratch, err);
 		if (rc == 0)
 			rc = take_rank(c, result_sender(&outcome->scratch), err);
@@ -108,12 +110,24 @@ static int collect(struct collect *c, struct outcome *outcome, unsigned at, stru
 	return rc;
 }
 
+/* The queue of the second incast, if there is one, had room. */
+static bool is_calm(const struct outcome *outcome, unsigned at)
+{
+	const struct outcome_test *other;
+
+	if (outcome->plan->tests < 2)
+		return false;
+	other = outcome_test(outcome, at, 1);
+	return !knee_tells(other->lost, other->sent);
+}
+
 static int add_point(struct knee *knee, struct outcome *outcome, unsigned at, struct error *err)
 {
 	const struct outcome_test *const test = outcome_test(outcome, at, 0);
 	struct knee_point point = { .messages = outcome->plan->test[0].sweep.spec[at].burst_size,
 				    .sent = test->sent,
-				    .lost = test->lost };
+				    .lost = test->lost,
+				    .calm = is_calm(outcome, at) };
 	struct collect c = { .point = &point, .frame = knee->frame };
 	int rc = collect(&c, outcome, at, err);
 

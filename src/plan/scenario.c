@@ -80,27 +80,21 @@ int scenario_complete(struct scenario_test *test, const struct request *request,
 	return rc ? rc : load_file(request->ptini_file, &test->ptini.text, err);
 }
 
-/* --- one test: the command line --- */
+/* --- the command line: one test, or the same on other hosts, too --- */
 
-static int one_test(struct scenario *scenario, const struct request *request, const struct request_host *host,
-		    struct error *err)
+static int one_test(struct scenario_test *test, const char *hosts, const struct request *request,
+		    const struct request_host *host, struct error *err)
 {
 	const bool one_gpu = request->spec.gpu != SPEC_AUTO;
-	struct scenario_test *test;
 	char gpu[24];
 	int rc;
 
-	scenario->test = calloc(1, sizeof(*scenario->test));
-	if (!scenario->test)
-		return error_set(err, -ENOMEM, "no memory for a scenario");
-	scenario->tests = 1;
-	test = scenario->test;
 	test->node = calloc(1, sizeof(*test->node));
 	if (!test->node)
 		return error_set(err, -ENOMEM, "no memory for a scenario");
 	test->nodes = 1;
 	snprintf(gpu, sizeof(gpu), "%" PRIu64, request->spec.gpu);
-	rc = copy(&test->node->hosts, request->host, err);
+	rc = copy(&test->node->hosts, hosts, err);
 	if (rc == 0 && *request->spec.device)
 		rc = copy(&test->node->devices, request->spec.device, err);
 	if (rc == 0 && (one_gpu || *request->gpu_list))
@@ -108,7 +102,26 @@ static int one_test(struct scenario *scenario, const struct request *request, co
 	return rc ? rc : scenario_complete(test, request, host, err);
 }
 
-/* --- tests that run together --- */
+static int tests_of_line(struct scenario *scenario, const struct request *request, const struct request_host *host,
+			 struct error *err)
+{
+	const char *const hosts[] = { request->host, request->second_incast };
+	const uint32_t tests = *request->second_incast ? 2 : 1;
+	int rc = 0;
+
+	scenario->test = calloc(tests, sizeof(*scenario->test));
+	if (!scenario->test)
+		return error_set(err, -ENOMEM, "no memory for a scenario");
+	for (uint32_t i = 0; rc == 0 && i < tests; i++) {
+		scenario->tests++;
+		if (tests > 1)
+			snprintf(scenario->test[i].name, SPEC_NAME, "%s incast", i ? "second" : "first");
+		rc = one_test(&scenario->test[i], hosts[i], request, host, err);
+	}
+	return rc;
+}
+
+/* --- tests of a file, which run together --- */
 
 /* What differs between two tests that has to be the same, or NULL. */
 static const char *difference(const struct spec *a, const struct spec *b)
@@ -172,11 +185,11 @@ int scenario_of_request(struct scenario *ret, struct request *request, const str
 			rc = request_check_many(request, err);
 		if (rc == 0)
 			rc = scenario_read(ret, request, host, err);
+		if (rc == 0)
+			rc = check_together(ret, err);
 	} else {
-		rc = one_test(ret, request, host, err);
+		rc = tests_of_line(ret, request, host, err);
 	}
-	if (rc == 0)
-		rc = check_together(ret, err);
 	if (rc == 0)
 		rc = roles_settle(ret, err);
 	if (rc)

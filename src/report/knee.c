@@ -74,23 +74,71 @@ static void buffer(const struct page *page, const struct knee *knee)
 		  units_format_figure(knee->limit.median * knee->payload / knee->frame / KB, value), "kB", remark);
 }
 
-void report_knee(FILE *to, const struct knee *knee, const struct plan *plan)
+static void search(const struct page *page, const struct knee *knee)
+{
+	page_line(page, TONE_PLAIN, "  %8s %10s %10s %8s %8s %8s", "messages", "kB of all", "sent", "lost", "lost %",
+		  "model %");
+	for (uint32_t i = 0; i < knee->points; i++)
+		row(page, knee, &knee->point[i]);
+	page_blank(page);
+	begins(page, knee);
+	buffer(page, knee);
+}
+
+/* A figure of the shared buffer; without bounds above: "or more". */
+static void shared(const struct page *page, const char *label, const struct infer_range *of, double scale,
+		   const char *unit)
+{
+	char value[UNITS_TEXT], low[UNITS_TEXT], remark[4 * UNITS_TEXT];
+
+	if (isfinite(of->high))
+		range(remark, sizeof(remark), of, scale);
+	else
+		snprintf(remark, sizeof(remark), "95 %%: %s or more; ", units_format_figure(of->low / scale, low));
+	remark[strlen(remark) - 2] = '\0';
+	page_text(page, label, isfinite(of->median) ? units_format_figure(of->median / scale, value) : "-", unit,
+		  remark);
+}
+
+static void sharing(const struct page *page, const struct share *share)
+{
+	char value[UNITS_TEXT], remark[4 * UNITS_TEXT + 96];
+
+	page_blank(page);
+	range(remark, sizeof(remark), &share->ratio, 1);
+	snprintf(remark + strlen(remark), sizeof(remark) - strlen(remark), "of one queue alone to that of each of two");
+	page_text(page, "Ratio of buffers",
+		  isfinite(share->ratio.median) ? units_format_figure(share->ratio.median, value) : "-", "times",
+		  remark);
+	if (share->kind == SHARE_UNCLEAR)
+		page_text(page, "Limit", "unclear", "kind", share->why);
+	else if (share->kind == SHARE_STATIC)
+		page_text(page, "Limit", "static", "kind", "each queue has its own");
+	else
+		page_text(page, "Limit", "dynamic", "kind", "alpha times what is free of a pool");
+	if (share->kind != SHARE_DYNAMIC)
+		return;
+	shared(page, "Pool", &share->pool, KB, "kB");
+	shared(page, "Alpha", &share->alpha, 1, "times");
+}
+
+void report_knee(FILE *to, const struct knees *knees, const struct plan *plan)
 {
 	const struct spec *const spec = &plan->test[0].sweep.spec[0];
 	struct page page;
 
 	page_init(&page, to);
 	page_line(&page, TONE_HEADING, "Knee: %s of %.0f connections, %s %s, %llu bytes",
-		  burst_name(spec->burst_profile), knee->connections, transport_name(spec->transport),
+		  burst_name(spec->burst_profile), knees->one.connections, transport_name(spec->transport),
 		  verb_name(spec->verb), (unsigned long long)spec->size);
-	page_line(&page, TONE_PLAIN, "  %8s %10s %10s %8s %8s %8s", "messages", "kB of all", "sent", "lost", "lost %",
-		  "model %");
-	for (uint32_t i = 0; i < knee->points; i++)
-		row(&page, knee, &knee->point[i]);
-	page_blank(&page);
-	begins(&page, knee);
-	buffer(&page, knee);
-	if (knee->estimates && knee->slow)
+	search(&page, &knees->one);
+	if (knees->two.points) {
+		page_blank(&page);
+		page_line(&page, TONE_HEADING, "The same beside the second incast");
+		search(&page, &knees->two);
+		sharing(&page, &knees->share);
+	}
+	if ((knees->one.estimates && knees->one.slow) || (knees->two.estimates && knees->two.slow))
 		page_line(&page, TONE_DIM, "A burst is taken to last as long as a link of %s needs for it.",
 			  spec->sender_rate ? "--sender_rate" : "--link_rate");
 }

@@ -16,7 +16,7 @@ static json_t *point(const struct knee *knee, const struct knee_point *of)
 	tree_put(&object, "lost", tree_count(of->lost));
 	tree_put(&object, "lostPercent", of->sent ? tree_real(100 * (double)of->lost / sent) : json_null());
 	tree_put(&object, "modelLostPercent", tree_real(100 * of->predicted));
-	tree_put(&object, "bufferBytes", tree_real(of->limit));
+	tree_put(&object, "bufferLimitBytes", tree_real(of->limit));
 	return object;
 }
 
@@ -40,20 +40,47 @@ static json_t *knee_part(const struct knee *knee)
 	tree_put(&object, "kneeMessages", tree_real(knee->messages.median));
 	put_range(&object, "kneeMessagesLow95", "kneeMessagesHigh95", &knee->messages);
 	tree_put(&object, "estimates", json_integer(knee->estimates));
-	tree_put(&object, "bufferBytes", knee->estimates ? tree_real(knee->limit.median) : json_null());
-	put_range(&object, "bufferBytesLow95", "bufferBytesHigh95", &knee->limit);
+	tree_put(&object, "bufferLimitBytes", knee->estimates ? tree_real(knee->limit.median) : json_null());
+	put_range(&object, "bufferLimitBytesLow95", "bufferLimitBytesHigh95", &knee->limit);
 	tree_put(&object, "bufferPayloadBytes", tree_real(knee->limit.median * knee->payload / knee->frame));
 	tree_put(&object, "points", points);
 	return object;
 }
 
-char *report_knee_json(const struct knee *knee, struct outcome *outcome)
+static json_t *text_of(const struct share *share)
 {
-	json_t *root = report_many_tree(outcome, &outcome->scratch);
+	static const char *const kinds[] = {
+		[SHARE_UNCLEAR] = "unclear", [SHARE_STATIC] = "static", [SHARE_DYNAMIC] = "dynamic"
+	};
+
+	return json_string(kinds[share->kind]);
+}
+
+static void put_share(json_t **object, const struct share *share)
+{
+	tree_put(object, "limitKind", text_of(share));
+	tree_put(object, "limitUnclear", share->why ? json_string(share->why) : json_null());
+	tree_put(object, "limitRatio", tree_real(share->ratio.median));
+	put_range(object, "limitRatioLow95", "limitRatioHigh95", &share->ratio);
+	tree_put(object, "poolBytes", tree_real(share->pool.median));
+	put_range(object, "poolBytesLow95", "poolBytesHigh95", &share->pool);
+	tree_put(object, "alpha", tree_real(share->alpha.median));
+	put_range(object, "alphaLow95", "alphaHigh95", &share->alpha);
+}
+
+char *report_knee_json(const struct knees *knees, struct outcome *outcome)
+{
+	json_t *root = report_many_tree(outcome, &outcome->scratch), *knee;
 	char *text;
 
-	if (knee->points) /* else the first round has failed */
-		tree_put(&root, "knee", knee_part(knee));
+	if (knees->one.points) { /* else the first round has failed */
+		knee = knee_part(&knees->one);
+		if (knees->two.points) {
+			put_share(&knee, &knees->share);
+			tree_put(&knee, "besideSecondIncast", knee_part(&knees->two));
+		}
+		tree_put(&root, "knee", knee);
+	}
 	text = root ? tree_print(root) : NULL;
 	json_decref(root);
 	return text;

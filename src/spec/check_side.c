@@ -35,7 +35,7 @@ static int check_single(const struct request *request, struct error *err)
 static uint32_t side_of(const struct request *request)
 {
 	if (request_is_scenario(request))
-		return request->planning ? SIDE_MANY | SIDE_PLAN : SIDE_MANY;
+		return SIDE_MANY | (request->planning ? SIDE_PLAN : 0) | (request->kneeing ? SIDE_KNEE : 0);
 	return *request->host ? SIDE_CLIENT : SIDE_SERVER;
 }
 
@@ -45,8 +45,9 @@ static int elsewhere(const struct request *request, int row, uint32_t side, stru
 	const struct naming named = name_of(request, row);
 	const char *const name = named.text;
 
-	if (sides == SIDE_PLAN)
-		return error_set(err, -EINVAL, "%s has no effect here: it belongs to 'fabperf plan'", name);
+	if (sides == SIDE_PLAN || sides == SIDE_KNEE)
+		return error_set(err, -EINVAL, "%s has no effect here: it belongs to 'fabperf %s'", name,
+				 sides == SIDE_PLAN ? "plan" : "knee");
 	if (side & SIDE_MANY)
 		return error_set(err, -EINVAL, "%s has no effect with %s: it belongs to a test between two hosts", name,
 				 name_of(request, *request->input_file ? ROW(input_file) : ROW(traffic_pattern)).text);

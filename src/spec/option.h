@@ -35,6 +35,7 @@ struct option_scope {
 #define SIDE_SERVER 2u
 #define SIDE_MANY   4u /* a scenario (--traffic_pattern, -f) */
 #define SIDE_PLAN   8u /* the command plan */
+#define SIDE_KNEE   16u /* the command knee */
 
 #define OPTION_WIRE           1u /* part of struct spec: travels to the other ranks */
 #define OPTION_AUTO           2u /* "auto" is allowed and means SPEC_AUTO */

@@ -187,8 +187,10 @@ struct request {
 	uint64_t spelled[4]; /* bit i: ... with its long name, so that sentences can name it as it was written */
 
 	const char *host; /* server, or the list of a scenario's hosts; empty = this process is the server */
+	const char *second_incast; /* hosts that knee adds, their receiver first; empty = none */
 	const char *input_file; /* of a scenario, or its text; empty = none */
 	bool planning; /* the command is plan: nothing runs */
+	bool kneeing; /* the command is knee */
 	bool in_file; /* the test stands in a file: sentences name options by their JSON keys */
 	uint32_t traffic_pattern; /* enum pattern_word; PATTERN_NONE: no scenario, or one by input_file */
 	uint32_t traffic_partition; /* index of its words: request_partition() */
@@ -221,6 +223,7 @@ struct request {
 	char json_path[SPEC_TEXT]; /* empty = a default name with the time */
 	bool print_json;
 	char burst_log[SPEC_TEXT]; /* file for each burst; empty = none */
+	char curve[SPEC_TEXT]; /* file for the picture of a knee; empty = none */
 	bool non_interactive;
 	bool help, version;
 };

@@ -64,6 +64,8 @@ def test_a_command_of_the_docs_is_understood(run, environment, stranger, tmp_pat
     many = '--traffic_pattern' in words or '-f' in words
     if many:  # what a run would do
         bursts = ['--burst_profile', 'sync_burst', '--burst_size', '8:2048:*2'] if words[0] == 'knee' else []
+        for option in {'--second_incast', '--curve'} & set(words):
+            del words[words.index(option):words.index(option) + 2]
         left_out = ('plan', 'knee', '-j', str(tmp_path / 'out.json'))
         words = ['plan', *(word for word in words if word not in left_out), *bursts]
     elif '--help' not in words:

@@ -24,10 +24,23 @@ import pytest
      '-D does not go with knee'),
     (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UD', '-d', 'x0', '--link_rate', '1'),
      'knee over verbs needs --mtu'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--second_incast', 'c,b'),
+     "'b' is in -n and in --second_incast"),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--second_incast', 'c'),
+     'second incast: MANY_TO_ONE takes at least two endpoints'),
+    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--curve', '/nowhere/x.svg'),
+     'could not be written to /nowhere/x.svg: give --curve a file'),
 ])
 def test_what_has_no_knee_is_refused(run, words, sentence):
     result = run('knee', *words)
     assert result.rc == 1 and sentence in result.stderr and not result.stdout, result
+
+
+@pytest.mark.parametrize('words', [('--second_incast', 'c,d'), ('--curve', 'x.svg')])
+@pytest.mark.parametrize('command', [(), ('plan',)])
+def test_what_belongs_to_knee_is_refused_elsewhere(run, command, words):
+    result = run(*command, '--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', *words)
+    assert result.rc == 1 and f"{words[0]} has no effect here: it belongs to 'fabperf knee'" in result.stderr, result
 
 
 def test_sizes_of_bursts_in_turn(measure):
