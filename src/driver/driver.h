@@ -64,6 +64,7 @@ struct caps {
 	const char *device; /* whose place counts for memory near it; NULL: none */
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
 	bool counts_ops; /* operations of a list complete in any order: counters() tells how many of each */
+	bool paces; /* the device holds each endpoint back to the test's --rate_limit: no schedule is needed to post */
 	bool shows; /* messages do not lie in the order of the slots: poll hands each to port->look */
 };
 

@@ -137,6 +137,8 @@ static int open_all(struct ib_port *p, struct error *err)
 	if (!rc)
 		rc = check_limits(p, err);
 	if (!rc)
+		rc = ib_pace_open(p, err);
+	if (!rc)
 		rc = ib_gid_setup(p, err);
 	if (!rc)
 		rc = p->calls->open(p, cq_entries(p), err);
@@ -211,6 +213,7 @@ void ib_caps(const struct port *port, struct caps *ret)
 		.passive_idle = !two_sided,
 		.can_wait = p->channel != NULL,
 		.in_turn = p->spec->use_ece,
+		.paces = p->pace.on,
 	};
 }
 

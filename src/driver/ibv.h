@@ -87,6 +87,12 @@ struct ib_calls {
 	int (*destroy_qp)(struct ib_port *p, struct ibv_qp *qp);
 };
 
+/* Who holds the queue pairs back (--rate_limit_type): the device, or why it does not. */
+struct ib_pace {
+	bool on;
+	char why[96]; /* of auto; empty: nobody asked */
+};
+
 struct ib_port {
 	struct port port;
 	const struct ib_calls *calls;
@@ -115,6 +121,7 @@ struct ib_port {
 	struct ibv_port_attr attr;
 	struct ibv_gid_entry gid;
 	bool grh; /* packets carry a global routing header: always on Ethernet */
+	struct ib_pace pace;
 	struct ibv_ah *ah; /* UD, DC: towards the one peer */
 	struct ib_addr ah_peer;
 	struct ibv_mr *scratch_mr;
@@ -301,6 +308,12 @@ int ib_ece_answer(struct ib_ep *ep,
 		  struct error *err); /* takes ep->peer's offer, to INIT; the answer goes into ep->own */
 int ib_ece_accept(struct ib_ep *ep, struct error *err); /* takes ep->peer's answer, to INIT, and checks it */
 void ib_ece_facts(const struct ib_ep *ep, struct facts *ret);
+
+/* --- ibv_pace.c: packet pacing, by the device --- */
+
+int ib_pace_open(struct ib_port *p, struct error *err); /* if asked for: whether the device can; with hw it must */
+int ib_pace_set(struct ib_ep *ep, struct error *err); /* from RTS on */
+void ib_pace_facts(const struct ib_port *p, struct facts *ret);
 
 /* --- ibv_mlx5.c, ibv_direct.c: libmlx5; data direct --- */
 

@@ -92,6 +92,8 @@ int ib_ep_connect(struct ep *base, struct cursor *from, int64_t deadline_ns, str
 		rc = ib_ece_accept(ep, err);
 	if (!rc)
 		rc = ib_qp_connect(ep, deadline_ns, err);
+	if (!rc && ib_ep_port(ep)->pace.on)
+		rc = ib_pace_set(ep, err);
 	ep->connected = !rc;
 	return rc;
 }
@@ -114,13 +116,12 @@ int ib_ep_cut(struct ep *base, const struct ep_conf *conf, struct error *err)
 {
 	struct ib_ep *ep = ib_ep_of(base);
 
-	(void)err;
 	ep->peer.rx_addr += conf->rx_offset - ep->conf.rx_offset; /* both regions are cut alike */
 	ep->peer.rx_slots = conf->rx_slots;
 	ep->peer.stride = conf->stride;
 	ep->conf = *conf;
 	ep->bad = 0;
-	return 0;
+	return ib_ep_port(ep)->pace.on ? ib_pace_set(ep, err) : 0; /* bursts may have another length */
 }
 
 uint8_t *ib_ep_tx_slot(struct ep *base)

@@ -72,19 +72,6 @@ static void reliable_facts(const struct ib_port *p, const struct ibv_qp_attr *us
 		facts_add_number(ret, "maxRdAtomic", "Reads outstanding", used->max_rd_atomic);
 }
 
-/* Whether the device itself can hold a queue pair back to a rate; without an answer nothing is said. */
-static void pacing_facts(const struct ib_port *p, struct facts *ret)
-{
-	const enum ibv_qp_type kind = ib_qp_kind(p->spec);
-	struct ibv_device_attr_ex attr = { 0 };
-
-	if (ibv_query_device_ex(p->context, NULL, &attr) || !attr.packet_pacing_caps.qp_rate_limit_max)
-		return;
-	if (kind < 32 && ibv_is_qpt_supported(attr.packet_pacing_caps.supported_qpts, kind))
-		facts_add(ret, "packetPacingKbitSec", "Packet pacing, kbit/sec", "%u to %u",
-			  attr.packet_pacing_caps.qp_rate_limit_min, attr.packet_pacing_caps.qp_rate_limit_max);
-}
-
 /* Where another queue pair answers, its timer counts. */
 static void read_target(const struct ib_ep *ep, struct ibv_qp_attr *ret)
 {
@@ -138,7 +125,7 @@ void ib_port_facts(const struct port *port, struct facts *ret)
 	}
 	if (p->tph)
 		ib_tph_facts(p, ret);
-	pacing_facts(p, ret);
+	ib_pace_facts(p, ret);
 	facts_add_number(ret, "inlineSize", "Inline up to", p->inline_max);
 	facts_add(ret, "postApi", "Posting calls", "%s", p->wr_api ? "ibv_wr_*" : p->calls->name(p, "ibv_post_send"));
 	facts_add(ret, "completionMode", "Completions by", "%s", p->channel ? "events" : "polling");

@@ -163,12 +163,22 @@ static int idle(struct flow *flow, const struct bursts *b)
 	return 0;
 }
 
+/* Between turns: nothing came, or completions, which make room for what the device paces. */
+static int between(struct flow *flow, const struct bursts *b, int came)
+{
+	if (!came)
+		return idle(flow, b);
+	if (b->by_device)
+		burst_choose(flow);
+	return came;
+}
+
 /* --- the active side --- */
 
 /* A burst that has begun is sent whole, and all of it awaited. */
 static int finish(struct flow *flow)
 {
-	const int64_t limit = clock_now(flow->clock) + REST_NS + flow->spec->burst_ns;
+	const int64_t limit = clock_now(flow->clock) + REST_NS + flow->spec->burst_ns + flow->bursts->queued_ns;
 	struct bursts *b = flow->bursts;
 	int rc = 0;
 
@@ -194,8 +204,8 @@ static int burst_active(struct flow *flow)
 	burst_start(flow);
 	while (rc >= 0 && !flow->over) {
 		rc = burst_turn(flow);
-		if (rc == 0)
-			rc = idle(flow, b);
+		if (rc >= 0)
+			rc = between(flow, b, rc);
 		if (rc >= 0)
 			rc = meter_check(flow);
 		if (b->next_ns == INT64_MAX && !b->posting && !b->under_way && flow->phase.quota)

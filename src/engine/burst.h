@@ -37,6 +37,8 @@ static inline int64_t burst_due(const struct burst_grid *grid)
 {
 	return (int64_t)(grid->due >> 64);
 }
+/* Where the device paces: no slot waits any more but for room; the next one is due now, unless the first is yet to come. */
+void burst_grid_now(struct burst_grid *grid, int64_t now);
 /* Goes on to the next slot. */
 void burst_grid_next(struct burst_grid *grid);
 /* Leaves out slots until the next one is that in which now lies; training: or one that is not over. Their number. */

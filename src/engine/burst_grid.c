@@ -43,6 +43,13 @@ void burst_grid_init(struct burst_grid *grid, const struct spec *spec, uint64_t 
 	}
 }
 
+void burst_grid_now(struct burst_grid *grid, int64_t now)
+{
+	grid->step = 0;
+	if (grid->due < instant(now))
+		grid->due = instant(now);
+}
+
 void burst_grid_next(struct burst_grid *grid)
 {
 	grid->due += grid->step;

@@ -124,6 +124,9 @@ void burst_start(struct flow *flow)
 		b->line[i].rung0_ns = 0;
 	}
 	b->follow = flow->spec->burst_profile != BURST_STORAGE;
+	flow->result->bursts->by_device = b->by_device = flow->caps.paces;
+	if (b->by_device)
+		burst_device_start(flow, b);
 	step = (int64_t)(b->line[0].grid.step >> 64) / b->lines;
 	b->tight_ns = step / 4 < TIGHT_NS ? step / 4 : TIGHT_NS;
 	burst_choose(flow);
@@ -144,8 +147,10 @@ void burst_choose(struct flow *flow)
 	b->next_ns = INT64_MAX;
 	b->shift_ns = b->follow ? flow_shift(flow->control, burst_due(&b->line[0].grid)) : 0;
 	for (uint32_t i = 0; i < b->lines; i++) {
-		const struct burst_line *line = &b->line[i];
+		struct burst_line *line = &b->line[i];
 
+		if (b->by_device && !burst_device_due(flow, line))
+			continue;
 		if (burst_due(&line->grid) + b->shift_ns >= b->next_ns || !burst_has_slot(flow, &line->grid))
 			continue;
 		b->next = i;
@@ -224,10 +229,11 @@ bool burst_begin(struct flow *flow, struct burst_line *line, int64_t now)
 	bool keep, room;
 
 	now -= flow->bursts->shift_ns;
-	skip(flow, line, now);
+	if (!flow->bursts->by_device)
+		skip(flow, line, now);
 	if (!burst_has_slot(flow, &line->grid) || burst_due(&line->grid) > now) /* of training a pause may be now */
 		return false;
-	keep = burst_in_window(flow, burst_due(&line->grid));
+	keep = !flow->bursts->by_device && burst_in_window(flow, burst_due(&line->grid));
 	room = burst_has_room(flow, line);
 	stats->slots += keep;
 	stats->full += keep && !room;
@@ -278,10 +284,12 @@ void burst_posted(struct bursts *b, struct burst_line *line, uint32_t at, uint32
 /* Gaps are those of slots that follow one another. */
 static void count_gap(struct burst_line *line, struct burst_stats *stats, const struct burst_record *record)
 {
+	const int64_t at = stats->by_device ? record->done_ns : record->rung_ns;
+
 	if (line->before && line->before == record->number)
-		hist_record(&stats->gap, (uint64_t)(record->rung_ns - line->before_ns));
+		hist_record(&stats->gap, (uint64_t)(at - line->before_ns));
 	line->before = record->number + 1;
-	line->before_ns = record->rung_ns;
+	line->before_ns = at;
 }
 
 /* Bursts are done in the order in which they began. Of training one may have found no room at all. */
@@ -290,11 +298,13 @@ static void close_done(struct flow *flow, struct burst_line *line)
 	struct bursts *b = flow->bursts;
 
 	while (line->head != line->tail) {
-		const struct burst_open *open = &line->open[line->head & b->mask];
+		struct burst_open *open = &line->open[line->head & b->mask];
 
 		if (open->left || !open->ended)
 			return;
 		line->head++;
+		if (b->by_device)
+			burst_device_done(flow, line, open);
 		if (!open->keep)
 			continue;
 		if (!open->record.messages) {

@@ -41,7 +41,7 @@ struct burst_line {
 	struct burst_open *open;
 	uint64_t before; /* 1 + number of the burst before, 0: none */
 	int64_t before_ns; /* when its doorbell rang */
-	int64_t rung0_ns, rung_ns; /* the first and the last doorbell in the window, */
+	int64_t rung0_ns, rung_ns; /* the first and the last doorbell (by_device: completion) in the window, */
 	uint64_t between; /* and the messages in between */
 };
 
@@ -50,6 +50,8 @@ struct bursts {
 	uint32_t depth, batch, first_batch;
 	uint32_t posting; /* lines that are on */
 	uint64_t under_way; /* messages */
+	bool by_device; /* it paces: bursts are posted as soon as there is room, and only so many that */
+	int64_t queued_ns; /* what is in its queue takes no longer than that */
 	bool follow; /* slots are rank 0's clock's, and move as this one drifts */
 	int64_t shift_ns; /* by which slots are moved now */
 	uint32_t next; /* line whose slot is next, */
@@ -77,5 +79,10 @@ void burst_posted(struct bursts *b, struct burst_line *line, uint32_t at, uint32
 void burst_ended(struct flow *flow, struct burst_line *line);
 void burst_done(struct flow *flow, uint32_t at, uint32_t count, int64_t now);
 void burst_finish(struct flow *flow); /* the figures of the lines */
+
+/* burst_device.c: where the device paces */
+void burst_device_start(const struct flow *flow, struct bursts *b);
+bool burst_device_due(const struct flow *flow, struct burst_line *line); /* there is room for a burst, if it is time */
+void burst_device_done(const struct flow *flow, struct burst_line *line, struct burst_open *open);
 
 #endif

@@ -93,9 +93,14 @@ static void volley(const struct page *page, const struct burst_summary *b)
 		  "of the quickest message of each sender, on the receiver's clock");
 }
 
+const char *paced_by(const struct burst_summary *b)
+{
+	return !b->by_device ? "program" : b->by_device == b->senders ? "device" : "both";
+}
+
 void block_bursts(const struct page *page, const struct spec *spec, const struct burst_summary *b)
 {
-	char value[UNITS_TEXT], low[UNITS_TEXT], remark[2 * UNITS_TEXT];
+	char value[UNITS_TEXT], low[UNITS_TEXT], remark[2 * UNITS_TEXT + 32];
 
 	counts(page, b);
 	spread(page, "Instant to doorbell", &b->lateness, "");
@@ -107,12 +112,14 @@ void block_bursts(const struct page *page, const struct spec *spec, const struct
 	arrivals(page, spec, b);
 	volley(page, b);
 	if (b->gap.count) {
-		snprintf(remark, sizeof(remark), "; 1%%: %s", units_format_figure(b->gap.p1, low));
+		snprintf(remark, sizeof(remark), "; 1%%: %s%s", units_format_figure(b->gap.p1, low),
+			 b->by_device ? "; of completions" : "");
 		spread(page, "From burst to burst", &b->gap, remark);
 	}
 	if (isnan(b->flow_gbps))
 		return;
-	snprintf(remark, sizeof(remark), "asked: %s, paced by the program",
-		 units_format_figure((double)spec->rate_limit / 1e9, low));
+	snprintf(remark, sizeof(remark), "asked: %s, paced by %s%s",
+		 units_format_figure((double)spec->rate_limit / 1e9, low),
+		 b->by_device == b->senders || !b->by_device ? "the " : "", paced_by(b));
 	page_text(page, "Rate of a queue pair", units_format_figure(b->flow_gbps, value), "Gbit/sec", remark);
 }

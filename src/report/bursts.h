@@ -13,4 +13,7 @@ json_t *part_bursts(const struct spec *spec, const struct burst_summary *bursts)
 
 json_t *part_burst_size(const struct spec *spec); /* messages of a queue pair's burst; null: none are counted out */
 
+/* Who kept the rate of storage: "program", "device", or "both" of different senders. */
+const char *paced_by(const struct burst_summary *b);
+
 #endif

@@ -109,7 +109,7 @@ json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 	tree_put(&object, "slowdown", tree_real(b->slowdown));
 	tree_put(&object, "arrivals", arrivals(spec, b));
 	tree_put(&object, "volley", volley(spec, b));
-	tree_put(&object, "pacedBy", paced ? json_string("program") : json_null());
+	tree_put(&object, "pacedBy", paced ? json_string(paced_by(b)) : json_null());
 	tree_put(&object, "askedFlowGbSec", paced ? tree_real((double)spec->rate_limit / 1e9) : json_null());
 	tree_put(&object, "achievedFlowGbSec", tree_real(b->flow_gbps));
 	return object;

@@ -36,11 +36,12 @@ struct burst_stats {
 	uint64_t full; /* had no room, as earlier bursts were not done */
 	uint64_t late; /* bursts whose first message was late */
 	uint64_t messages;
+	bool by_device; /* which paces them: a slot is a burst whose last completion was taken in the window */
 	uint64_t flows; /* with storage: queue pairs of which two bursts or more were seen, */
 	double rate; /* and the sum of their rates from first to last burst, messages per second */
 	struct hist lateness; /* ns from the instant to rung */
 	struct hist length; /* ns from rung to done */
-	struct hist gap; /* ns from rung to the next one's, no slot between them */
+	struct hist gap; /* ns from rung (by_device: done) to the next one's, no slot between them */
 	bool followed; /* the clock was measured again and again meanwhile: */
 	int64_t clock_error_ns, clock_u95_ns; /* how wrong the records' offsets may be, and are in 5 of 100 cases */
 	uint64_t kept; /* records ever; the last BURST_KEPT are there, number i at i % BURST_KEPT */
@@ -87,7 +88,8 @@ struct volley_summary {
 };
 
 struct burst_summary {
-	uint32_t senders; /* workers that had bursts */
+	uint32_t senders; /* workers that had bursts; */
+	uint32_t by_device; /* of them, those whose device paces */
 	uint64_t slots, bursts, skipped, full, late, messages;
 	struct burst_spread lateness, length, gap;
 	double period_us; /* sync_burst */

@@ -34,11 +34,13 @@ void burst_keep(struct burst_stats *stats, const struct burst_record *record)
 {
 	stats->bursts++;
 	stats->messages += record->messages;
+	stats->record[stats->kept++ % BURST_KEPT] = *record;
+	if (stats->by_device) /* when it left is not known here */
+		return;
 	stats->late += record->rung_ns - record->due_ns > BURST_LATE_NS;
 	record_positive(&stats->lateness, record->rung_ns - record->due_ns);
 	if (record->done_ns)
 		record_positive(&stats->length, record->done_ns - record->rung_ns);
-	stats->record[stats->kept++ % BURST_KEPT] = *record;
 }
 
 void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
@@ -51,6 +53,7 @@ void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 		buf_put_u64(to, counts[i]);
 	memcpy(&rate, &stats->rate, sizeof(rate));
 	buf_put_u64(to, rate);
+	buf_put_u8(to, stats->by_device);
 	buf_put_u8(to, stats->followed);
 	buf_put_u64(to, (uint64_t)stats->clock_error_ns);
 	buf_put_u64(to, (uint64_t)stats->clock_u95_ns);
@@ -114,6 +117,7 @@ static int get_stats(struct burst_stats *ret, struct cursor *from)
 		*counts[i] = cursor_u64(from);
 	rate = cursor_u64(from);
 	memcpy(&ret->rate, &rate, sizeof(rate));
+	ret->by_device = cursor_u8(from) != 0;
 	ret->followed = cursor_u8(from) != 0;
 	ret->clock_error_ns = get_instant(from);
 	ret->clock_u95_ns = get_instant(from);

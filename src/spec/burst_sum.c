@@ -25,6 +25,7 @@ struct burst_sum {
 	const struct spec *spec;
 	uint32_t senders;
 	uint32_t first_rank; /* of the first of them */
+	uint32_t by_device; /* of them, those whose device paces */
 	bool several; /* ranks, which have a clock each */
 	struct sender *sender;
 	struct worst error, u95;
@@ -63,6 +64,7 @@ static void merge(struct burst_sum *sum, const struct burst_stats *stats)
 {
 	struct burst_stats *all = &sum->all;
 
+	sum->by_device += stats->by_device;
 	all->slots += stats->slots;
 	all->bursts += stats->bursts;
 	all->skipped += stats->skipped;
@@ -315,6 +317,7 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 	const double bits = share * (double)spec->burst_size * (double)spec->size * 8;
 
 	*ret = (struct burst_summary){ .senders = sum->senders,
+				       .by_device = sum->by_device,
 				       .slots = all->slots,
 				       .bursts = all->bursts,
 				       .skipped = all->skipped,

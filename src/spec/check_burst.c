@@ -18,6 +18,7 @@ static const struct {
 	{ offsetof(struct request, spec.burst_size), BIT(BURST_STORAGE) | BIT(BURST_SYNC) },
 	{ offsetof(struct request, spec.burst_pause_ns), BIT(BURST_SYNC) },
 	{ offsetof(struct request, spec.rate_limit), BIT(BURST_STORAGE) },
+	{ offsetof(struct request, spec.rate_limit_type), BIT(BURST_STORAGE) },
 	{ offsetof(struct request, spec.burst_ns), BIT(BURST_TRAINING) },
 	{ offsetof(struct request, spec.pause_min_ns), BIT(BURST_TRAINING) },
 	{ offsetof(struct request, spec.pause_max_ns), BIT(BURST_TRAINING) },

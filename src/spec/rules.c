@@ -245,14 +245,16 @@ static uint64_t default_rx_depth(const struct spec *spec)
 static void resolve_tx_depth(struct spec *spec)
 {
 	const bool paced = spec_is_paced(spec) || spec_bursts(spec);
+	const uint64_t least = spec->burst_size << (spec->rate_limit_type != LIMITER_SW);
 
 	if (spec->tx_depth != SPEC_AUTO || (transport_is_socket(spec->transport) && !paced))
 		return;
 	spec->tx_depth = spec->metric == METRIC_LAT && !paced
 				 ? LAT_TX_DEPTH
 				 : within(IN_FLIGHT / spec->size, 2, share_of(spec, BW_TX_DEPTH));
-	if (spec->tx_depth < spec->burst_size) /* a burst never waits for completions */
-		spec->tx_depth = spec->burst_size;
+	if (spec->tx_depth <
+	    least) /* a burst never waits for completions; a device that paces has the next one at hand */
+		spec->tx_depth = least;
 }
 
 /* Sockets have no queues of their own: their depths are what one call carries. */

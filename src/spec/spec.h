@@ -35,6 +35,7 @@ enum engine_kind { ENGINE_CPU, ENGINE_GPUNETIO };
 enum metric { METRIC_BW, METRIC_LAT };
 enum arrivals { ARRIVALS_PERIODIC, ARRIVALS_POISSON };
 enum burst_profile { BURST_NONE, BURST_TRAINING, BURST_STORAGE, BURST_SYNC };
+enum limiter { LIMITER_SW, LIMITER_HW, LIMITER_AUTO }; /* the program; the device; that where it can */
 enum lat_mode { LAT_FULL_ROUND_TRIP, LAT_ONE_WAY };
 enum choice { CHOICE_AUTO, CHOICE_ON, CHOICE_OFF };
 enum pattern {
@@ -145,7 +146,8 @@ struct spec {
 	uint32_t burst_profile; /* enum burst_profile */
 	uint64_t burst_size; /* storage, sync_burst: messages of a burst per queue pair */
 	int64_t burst_pause_ns; /* sync_burst: from burst to burst, behind what the link takes for one */
-	uint64_t rate_limit; /* storage: bit/s of each queue pair */
+	uint64_t rate_limit; /* storage: bit/s of each queue pair, */
+	uint32_t rate_limit_type; /* and who keeps it: enum limiter */
 	int64_t burst_ns; /* training: length of a burst, */
 	int64_t pause_min_ns, pause_max_ns; /* and of the pause behind it, drawn by lot */
 	uint64_t burst_count; /* bursts to measure; 0 = by duration */

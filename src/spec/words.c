@@ -17,6 +17,7 @@ const char *const metric_names[] = { "bw", "lat", NULL };
 const char *const lat_mode_names[] = { "full_round_trip", "one_way", NULL };
 const char *const arrivals_names[] = { "periodic", "poisson", NULL };
 const char *const burst_names[] = { "none", "training", "storage", "sync_burst", NULL };
+const char *const limiter_names[] = { "sw", "hw", "auto", NULL };
 #define MEM_NAMES                                                                                                      \
 	"host", "nullmr", "device", "cuda", "cuda_auto_detect", "cuda_peermem", "cuda_dmabuf", "cuda_data_direct", NULL
 const char *const mem_names[] = { "", MEM_NAMES };

@@ -10,6 +10,7 @@ extern const char *const metric_names[];
 extern const char *const lat_mode_names[];
 extern const char *const arrivals_names[];
 extern const char *const burst_names[];
+extern const char *const limiter_names[];
 extern const char *const mem_names[];
 extern const char *const server_mem_names[];
 extern const char *const hugepage_names[];

@@ -31,7 +31,7 @@
 	CALL(ibv_create_qp_ex, wr)             \
 	CALL(ibv_modify_qp, setup)             \
 	CALL(ibv_query_qp, report)             \
-	CALL(ibv_modify_qp_rate_limit, never)  \
+	CALL(ibv_modify_qp_rate_limit, paced)  \
 	CALL(ibv_query_ece, ece)               \
 	CALL(ibv_set_ece, ece)                 \
 	CALL(mlx5dv_create_qp, dc)             \

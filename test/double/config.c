@@ -18,6 +18,9 @@ static struct config parsed = {
 	.wr_api = true,
 	.xrc = true,
 	.dc = true,
+	.pacing_percent = 100,
+	.pacing_rc = true,
+	.pacing_bursts = true,
 	.null_mr = true,
 	.dmabuf = true,
 	.peermem = true,
@@ -170,6 +173,7 @@ static bool set_number(const char *key, const char *text)
 		{ "max_cqe", offsetof(struct config, max_cqe) },
 		{ "max_rd_atomic", offsetof(struct config, max_rd_atomic) },
 		{ "dm", offsetof(struct config, dm) },
+		{ "pacing_percent", offsetof(struct config, pacing_percent) },
 	};
 	uint64_t value;
 
@@ -207,6 +211,8 @@ static bool set_word(const char *key, const char *text)
 		{ "no_dmabuf", "", offsetof(struct config, dmabuf), false },
 		{ "no_peermem", "", offsetof(struct config, peermem), false },
 		{ "data_direct", "", offsetof(struct config, data_direct), true },
+		{ "no_rc_pacing", "", offsetof(struct config, pacing_rc), false },
+		{ "no_paced_bursts", "", offsetof(struct config, pacing_bursts), false },
 		{ "no_null_mr", "", offsetof(struct config, null_mr), false },
 	};
 

@@ -106,12 +106,7 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 		return code;
 	memset(ret, 0, size);
 	ret->max_dm_size = config->dm;
-	if (config->pacing_max)
-		ret->packet_pacing_caps = (struct ibv_packet_pacing_caps){
-			.qp_rate_limit_min = config->pacing_min,
-			.qp_rate_limit_max = config->pacing_max,
-			.supported_qpts = PACED_TYPES,
-		};
+	ret->packet_pacing_caps = pacer_caps();
 	return query_device(context, &ret->orig_attr);
 }
 
@@ -259,7 +254,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	v->create_srq_ex = srq_create;
 	v->get_srq_num = srq_number;
 	if (config->pacing_max)
-		v->modify_qp_rate_limit = qp_pace;
+		v->modify_qp_rate_limit = pacer_set;
 	v->context.ops.post_srq_recv = srq_post;
 	if (config->null_mr)
 		v->alloc_null_mr = null_mr_alloc;

@@ -3,6 +3,7 @@
 #define DOUBLE_DOUBLE_H
 
 #include "calls.h"
+#include "pacer.h"
 
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
@@ -64,6 +65,8 @@ struct config {
 	uint32_t dm; /* bytes of memory of its own; 0 = none */
 	bool atomics, infiniband, port_down, wr_api, memlock, tph, xrc, null_mr, dmabuf, data_direct, peermem;
 	uint32_t pacing_min, pacing_max; /* kbit/s; 0 = no packet pacing */
+	uint32_t pacing_percent; /* it paces at that much of the rate; 0: it takes the rate and does not pace */
+	bool pacing_rc, pacing_bursts; /* RC, too; takes the length of a burst */
 	bool mlx5, dc; /* a device of mlx5; with dynamically connected transport */
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */
@@ -287,6 +290,7 @@ struct d_qp {
 	struct ibv_ece ece;
 	uint64_t send_ops;
 	pthread_mutex_t lock; /* of the send queue */
+	struct pacer pacer;
 	struct d_wr *sq;
 	uint8_t *inline_data; /* cap.max_inline_data for each */
 	uint32_t head, exec, done; /* running counts: posted, carried out, polled */
@@ -333,12 +337,9 @@ void cq_push(struct fab_cq *cq, const struct fab_cqe *cqe);
 
 /* --- qp.c, modify.c --- */
 
-#define PACED_TYPES (1u << IBV_QPT_RC | 1u << IBV_QPT_UC | 1u << IBV_QPT_UD)
-
 struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
 int qp_destroy(struct ibv_qp *base);
 struct d_qp *qp_local(uint32_t qpn); /* NULL: not of this process */
-int qp_pace(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr);
 void qp_fail(struct fab_qp *qp); /* locked: error state, receives are flushed */
 
 /* --- xrc.c, srq.c --- */

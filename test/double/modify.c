@@ -146,19 +146,3 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 	fabric_unlock(&qp->lock);
 	return code;
 }
-
-int qp_pace(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr)
-{
-	int code = fails(CALL_ibv_modify_qp_rate_limit);
-	const struct fab_qp *qp = d_qp_of(base)->fab;
-	const bool fits =
-		!attr->rate_limit || (attr->rate_limit >= config->pacing_min && attr->rate_limit <= config->pacing_max);
-
-	if (!code && !(qp->type <= IBV_QPT_UD && PACED_TYPES & 1u << qp->type))
-		code = EOPNOTSUPP;
-	if (!code && (!fits || qp->state != IBV_QPS_RTS || attr->comp_mask))
-		code = EINVAL;
-	if (!code)
-		count_add(COUNT_PACED, (int)((int64_t)attr->rate_limit - count_of(COUNT_PACED)));
-	return code;
-}

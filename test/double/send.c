@@ -242,10 +242,14 @@ void send_run(struct d_qp *qp)
 	while (send_stalls(qp)) {
 		struct d_wr *wr = &qp->sq[qp->exec % qp->cap.max_send_wr];
 		struct packet packet = { 0 };
-		int status = carry_out(qp, wr, &packet);
+		int status;
 
+		if (qp->fab->state != IBV_QPS_ERR && pacer_holds(qp))
+			return;
+		status = carry_out(qp, wr, &packet);
 		if (status < 0)
 			return;
 		complete(qp, wr, status, packet.len);
+		pacer_left(qp, packet.len);
 	}
 }

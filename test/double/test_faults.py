@@ -22,10 +22,13 @@ SHAPES = {
     'xrc': options('XRC', 'send', 'lat', '--wr_api', 'off'),
     'dc': options('DC', 'send', 'lat', '-q', '2'),
     'tph': options('RC', 'write', 'bw', '--ph', '1'),
+    'paced': ['-d', 'double0', '-c', 'UC', '-v', 'write', '-s', '64', '-w', '0', '-q', '2', '--burst_profile',
+              'storage', '--burst_size', '4', '--burst_count', '9', '--rate_limit', '1M', '--rate_limit_type', 'hw'],
 }
 CM_SHAPES = {'cm': options('RC', 'write', 'bw', '--rdma_cm', 'on'),
              'cm_ud': options('UD', 'send', 'lat', '--rdma_cm', 'on', '--events', 'on')}
-FEATURES = {'--use_ece': 'ece=accept', '--ph': 'tph', 'DC': 'mlx5'}  # what a shape needs the device to have
+FEATURES = {  # what a shape needs the device to have
+    '--use_ece': 'ece=accept', '--ph': 'tph', 'DC': 'mlx5', '--rate_limit_type': 'pacing=1:1000000'}
 EVERY = ('write', 'write_imm', 'read', 'send', 'atomic_fa')
 LEGAL = {'RC': EVERY, 'UC': ('write', 'write_imm', 'send'), 'UD': ('send',), 'XRC': EVERY, 'DC': EVERY}
 if ALL:

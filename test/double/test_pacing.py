@@ -1,4 +1,4 @@
-"""Packet pacing: the report says what the device can do; the stand-in device takes rates within its limits."""
+"""Packet pacing: what the device can, whether it is asked to, and whether it does it, by what came of it."""
 import json
 import os
 import subprocess
@@ -38,3 +38,72 @@ def test_the_report_says_what_the_device_can(double, faults, expected):
     assert outcome.rc == 0 and not outcome.alive(), outcome
     assert tuple(outcome.connection[side]['facts'].get('packetPacingKbitSec') for side in ('requestor', 'responder')) \
         == expected
+
+
+def words_of(*more, connection='UC', size=10, rate='8M'):
+    """Forty bursts of each queue pair, 10 ms apart."""
+    return ['-d', 'double0', '-c', connection, '-v', 'write', '-s', '1000', '-q', '2', '-w', '0', '--burst_profile',
+            'storage', '--burst_size', str(size), '--burst_count', '40', '--rate_limit', rate, *more]
+
+
+EXPLAINED = (8 * 1000 / (1000 + 118) * 0.99 - 0.001, 8 * 1.01 + 0.001)  # Mbit/s: headers, whole kbit/s, a hundredth
+
+
+def paced(double, faults, *words, **shape):
+    """The bursts of a run on such a device, its connection, and what the device counted."""
+    outcome = double(words_of('--print_json_results', *words, **shape), both=faults)
+    bursts = outcome.connection['bursts']
+    away = bursts['pacedBy'] == 'program' and not bursts['bursts']  # the machine, all the time: a failure
+    assert outcome.rc == (1 if away else 0) and not outcome.alive(), outcome
+    return bursts, outcome.connection, outcome.client
+
+
+@pytest.mark.parametrize('kind', ['hw', 'auto'])
+@pytest.mark.parametrize('percent, seconds', [(100, 0.39), (50, 0.78), (0, 0)])
+def test_the_device_paces(double, percent, seconds, kind):
+    """Bursts are exact, no quicker than the device lets them go, and a rate that is not kept is told."""
+    bursts, connection, counts = paced(double, f'pacing=1:1000000,pacing_percent={percent}', '--rate_limit_type', kind)
+    assert (bursts['pacedBy'], bursts['askedFlowGbSec'], counts['paced']) == ('device', 0.008, 8000)
+    assert connection['requestor']['facts']['rateLimitKbitSec'] == 8000
+    assert 'rateLimitKbitSec' not in connection['responder']['facts']
+    assert bursts['slots'] == bursts['bursts'] == 80 and bursts['messages'] == 800 == counts['sent']
+    assert bursts['lateBursts'] == bursts['skippedSlots'] == bursts['fullSlots'] == 0
+    assert bursts['lateness'] is bursts['length'] is bursts['burstGbSec'] is None
+    assert bursts['gap']['samples'] == 78 and bursts['gap']['p1Usec'] <= bursts['gap']['p50Usec']
+    assert connection['results']['bwResults']['durationSec'] >= seconds
+    off = not EXPLAINED[0] <= 1000 * bursts['achievedFlowGbSec'] <= EXPLAINED[1]
+    assert [remark['serious'] for remark in connection['remarks'] if remark['id'] == 'pacingOff'] == [True] * off
+    assert off or percent  # a device that does not pace at all is far from it
+
+
+def test_whole_kilobits_are_asked_of_the_device(double):
+    assert paced(double, 'pacing=8000:8000', '--rate_limit_type', 'hw', rate='8000.999k')[2]['paced'] == 8000
+
+
+EXCLUDED = [('', 'UC', 'it has no packet pacing'),
+            ('pacing=1:7999', 'UC', 'it paces from 1 to 7999 kbit/sec, not 8000'),
+            ('pacing=8001:9000', 'UC', 'it paces from 8001 to 9000 kbit/sec, not 8000'),
+            ('pacing=1:9000,no_rc_pacing', 'RC', 'its packet pacing does not know RC queue pairs')]
+
+
+@pytest.mark.parametrize('faults, connection, why', EXCLUDED)
+def test_what_the_device_cannot(double, refused, faults, connection, why):
+    """Asked for it is one sentence; else the program paces, and the report says why."""
+    refused(words_of('--rate_limit_type', 'hw', connection=connection), why, 'sw paces by the program', both=faults)
+    bursts, result, counts = paced(double, faults, '--rate_limit_type', 'auto', connection=connection)
+    assert (bursts['pacedBy'], counts['paced']) == ('program', 0)
+    assert result['requestor']['facts']['notPacedByDevice'] == why
+
+
+def test_a_device_that_takes_no_bursts(double, refused):
+    faults = 'pacing=1:9000,no_paced_bursts'
+    refused(words_of('--rate_limit_type', 'hw'), 'ibv_modify_qp_rate_limit', 'Invalid argument',
+            '--burst_size 1', both=faults)
+    bursts = paced(double, faults, '--rate_limit_type', 'hw', size=1)[0]
+    assert bursts['pacedBy'] == 'device' and bursts['messages'] == 80
+
+
+def test_without_a_word_the_program_paces(double):
+    bursts, connection, counts = paced(double, 'pacing=1:9000')
+    assert (bursts['pacedBy'], counts['paced']) == ('program', 0)
+    assert 'notPacedByDevice' not in connection['requestor']['facts']

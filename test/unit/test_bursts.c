@@ -210,6 +210,38 @@ static void training_is_on_and_off(void **state)
 	bench_free(b);
 }
 
+static void paced_caps(const struct port *port, struct caps *ret)
+{
+	driver_null.caps(port, ret);
+	ret->paces = true;
+}
+
+/* A burst of 64 leaves each 200 us: the queue never runs dry, and what comes of it is told by completions alone. */
+static void a_device_paces(void **state)
+{
+	struct bench *b = bench_new(BURST_STORAGE);
+	const struct burst_stats *stats;
+
+	(void)state;
+	b->driver.caps = paced_caps;
+	b->spec.rate_limit = b->spec.null_rate = UINT64_C(2560000000);
+	b->spec.burst_count = 100;
+	b->spec.tx_depth = 128;
+	bench_run(b);
+	stats = b->result.bursts;
+	assert_true(stats->by_device);
+	assert_int_equal(stats->slots, 100);
+	assert_int_equal(stats->bursts, 100);
+	assert_int_equal(stats->messages, 6400);
+	assert_int_equal(trace.messages, 6400);
+	assert_int_equal(stats->late + stats->skipped + stats->full + stats->lateness.count + stats->length.count, 0);
+	assert_int_equal(stats->gap.count, 99);
+	assert_true(absolute((int64_t)hist_percentile(&stats->gap, 50) - 200 * US) < US);
+	assert_int_equal(stats->flows, 1);
+	assert_true(fabs(stats->rate - 320000) < 320);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +250,7 @@ int main(void)
 		cmocka_unit_test(slots_without_room_are_counted),
 		cmocka_unit_test(a_stop_makes_at_most_one_late_burst),
 		cmocka_unit_test(storage_keeps_its_rate),
+		cmocka_unit_test(a_device_paces),
 		cmocka_unit_test(training_is_the_same_everywhere),
 		cmocka_unit_test(training_is_on_and_off),
 	};

@@ -58,6 +58,7 @@ static const struct sample {
 	{ "burst_size", "61", "61", "32769" },
 	{ "burst_pause", "1.5", "1.5ms", "21s" },
 	{ "rate_limit", "0.25", "250M", "1GB" },
+	{ "rate_limit_type", "HW", "hw", "pp" },
 	{ "burst_ms", "5", "5ms", "-1" },
 	{ "pause_min", "50us", "50us", "a" },
 	{ "pause_max", "500", "500ms", "20001" },
@@ -323,8 +324,7 @@ static void auto_is_a_word_where_allowed(void **state)
 
 		request_init(&request);
 		assert_int_equal(option_set(&request, row, "-x", "AUTO", NULL), allowed || any_word ? 0 : -EINVAL);
-		if (allowed)
-			assert_string_equal(option_get(&request, row, text, sizeof(text)), "auto");
+		assert_true(!allowed || strcmp(option_get(&request, row, text, sizeof(text)), "auto") == 0);
 		if (!any_word) {
 			const char *word = strstr(option_allowed(option, text), "auto");
 
