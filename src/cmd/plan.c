@@ -31,13 +31,13 @@ static int print(const struct request *request, const struct report_plan *report
 	return rc;
 }
 
-/* What no run would take: an endpoint's queue pairs, where a host has enough of them for that. */
+/* What no run would take: an endpoint's queue pairs, where one has enough of them for that. */
 static int check_shares(const struct plan *plan, const struct plan_totals *totals, struct error *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < plan->hosts; i++)
-		if (totals->host[i].qps > RESULT_QPS)
+		if (totals->host[i].side_qps > RESULT_QPS)
 			rc = share_check(plan, i, err);
 	return rc;
 }

@@ -49,7 +49,16 @@ static void add(struct host_totals *host, const struct end *end, bool counts)
 	host->memory += end->memory;
 }
 
-static void add_connections(const struct plan *plan, const struct end *ends, struct plan_totals *totals)
+/* side: queue pairs of one endpoint on one side of its connections. */
+static void add_side(struct host_totals *host, uint64_t *side, const struct end *end)
+{
+	*side += end->qps;
+	host->side_qps = *side > host->side_qps ? *side : host->side_qps;
+}
+
+/* side: two of each endpoint, 0. */
+static void add_connections(const struct plan *plan, const struct end *ends, uint64_t (*side)[2],
+			    struct plan_totals *totals)
 {
 	struct plan_cursor cursor;
 	struct connection one;
@@ -60,6 +69,8 @@ static void add_connections(const struct plan *plan, const struct end *ends, str
 
 		add(&totals->host[from], &ends[one.test], true);
 		add(&totals->host[to], &ends[one.test], from != to);
+		add_side(&totals->host[from], &side[one.from][0], &ends[one.test]);
+		add_side(&totals->host[to], &side[one.to][1], &ends[one.test]);
 		totals->flows += one.both ? 2 : 1;
 		totals->qps += 2 * ends[one.test].qps;
 	}
@@ -96,22 +107,25 @@ int plan_sum(const struct plan *plan, uint64_t (*memory_of)(const struct spec *s
 	     struct error *err)
 {
 	struct end *ends = calloc(plan->tests, sizeof(*ends));
+	uint64_t(*side)[2] = calloc(plan->endpoints, sizeof(*side));
 
 	*ret = (struct plan_totals){ .host = calloc(plan->hosts, sizeof(*ret->host)) };
-	if (!ends || !ret->host) {
+	if (!ends || !side || !ret->host) {
 		free(ends);
+		free(side);
 		plan_totals_release(ret);
 		return error_set(err, -ENOMEM, "no memory for the totals of %u hosts", plan->hosts);
 	}
 	for (uint32_t i = 0; i < plan->tests; i++)
 		ends[i] = end_of(&plan->test[i], memory_of);
-	add_connections(plan, ends, ret);
+	add_connections(plan, ends, side, ret);
 	add_time(plan, ret);
 	for (uint32_t h = 0; h < plan->hosts; h++) {
 		ret->memory = ret->host[h].memory > ret->memory ? ret->host[h].memory : ret->memory;
 		ret->most_qps = ret->host[h].qps > ret->most_qps ? ret->host[h].qps : ret->most_qps;
 	}
 	free(ends);
+	free(side);
 	return 0;
 }
 

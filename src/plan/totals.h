@@ -7,6 +7,7 @@
 struct host_totals {
 	uint64_t connections; /* in which it takes part; those within it once */
 	uint64_t qps; /* its ends of them */
+	uint64_t side_qps; /* those of them that one of its endpoints has as a requestor, or as a responder: the most */
 	uint64_t memory; /* bytes of data buffers and queues; 0 = not known */
 };
 

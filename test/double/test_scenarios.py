@@ -167,3 +167,26 @@ def test_an_incast_whose_receiver_has_fewer_slots(many):
     assert result.rc == 0, result
     assert [c['loss']['lost'] for c in document['connections']] == [0, 0, 0]
     assert document['aggregatedResults']['perTest'][0]['bursts']['volley']['senders'] == 3
+
+
+@pytest.mark.parametrize('pattern, words, faults', [
+    ('ONE_TO_MANY', {'connectionType': 'UC', 'verb': 'write_imm', 'burstProfile': 'sync_burst', 'burstPause': 10},
+     'drop=5%'),
+    ('ALL_TO_ALL', {'connectionType': 'RC', 'verb': 'send', 'burstProfile': 'storage', 'rateLimit': '2M'}, ''),
+])
+def test_bursts_of_many_ranks_are_exact(many, fabric, pattern, words, faults):
+    """Each burst that was sent has its messages for each peer, by the devices' own counts, and receivers see it."""
+    document, _ = many({'testNodes': [{'hostName': 'localhost%[1-3]', 'deviceName': 'double[0-1]'}], 'numQps': 2,
+                        'trafficPattern': pattern, 'msgSize': 64, 'burstSize': 7, 'burstCount': 20, 'warmupTime': 0}
+                       | words, faults)
+    test, storage = document['aggregatedResults']['perTest'][0], pattern == 'ALL_TO_ALL'
+    bursts, peers = test['bursts'], 5  # 6 endpoints
+    slots = 20 * (6 * peers * 2 if storage else 1)  # of a queue pair each; of a sender
+    assert bursts['slots'] == slots == bursts['bursts'] + bursts['skippedSlots'] + bursts['fullSlots']
+    assert bursts['messages'] == bursts['bursts'] * 7 * (1 if storage else 2 * peers)
+    truth = [json.loads(path.read_text()) for path in fabric.glob('count-*.json')]
+    sent, arrived, lost = (sum(one[kind] for one in truth for kind in kinds)
+                           for kinds in (['sent'], ['delivered'], ['dropped', 'unreceived']))
+    assert (test['sent'], test['received'], test['lost']) == (sent, arrived, lost) and sent == bursts['messages']
+    came = bursts['arrivals'] or {'receivers': 0, 'bursts': 0}  # a busy machine, where all came behind the window
+    assert lost == 0 if storage else came['receivers'] <= peers and came['bursts'] <= 20 * peers
