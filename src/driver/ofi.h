@@ -78,6 +78,8 @@ struct ofi_port {
 	uint64_t ep_bytes; /* memory that the first one took; before that: of the process */
 	bool write_consumes; /* a write with data takes a posted receive (FI_RX_CQ_DATA) */
 	bool delivered; /* a completed write has arrived */
+	struct ofi_ep *injected; /* it has injected messages that the next poll reports */
+	unsigned injected_count;
 };
 
 struct ofi_ep {
@@ -91,6 +93,7 @@ struct ofi_ep {
 	struct ofi_addr own, peer;
 	uint64_t target; /* where the peer's receive slots begin */
 	bool connected;
+	bool injects; /* sends are copied at once and need no completion: the answer follows */
 	bool own_slots; /* each operation has its slot, in which nothing else lies while it is under way */
 
 	struct ofi_kind kind[SPEC_OPS];

@@ -96,6 +96,8 @@ void ofi_port_facts(const struct port *port, struct facts *ret)
 		  info->domain_attr->data_progress == FI_PROGRESS_AUTO ? "the provider's, it says; both sides poll"
 								       : "by calls only: both sides poll");
 	facts_add(ret, "completion", "A completion means", "%s", completion_of(p));
+	if (p->eps[0].injects)
+		facts_add(ret, "injected", "Sends", "injected (fi_inject): no completions, the answers tell");
 	if (p->spec->verb == VERB_WRITE && ofi_with_data(p->spec, VERB_WRITE))
 		facts_add(ret, "arrival", "Arrival seen by", "completion (the write carries data)");
 	mr_fact(p, ret);

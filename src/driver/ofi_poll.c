@@ -81,16 +81,28 @@ static inline struct ofi_ep *book(struct ofi_port *p, const struct fi_cq_data_en
 	return ep;
 }
 
+/* Injected messages were copied when they were posted. */
+static inline int take_injected(struct ofi_port *p, struct done *done)
+{
+	if (!p->injected)
+		return 0;
+	*done = (struct done){ .ep = &p->injected->ep, .kind = DONE_TX, .count = p->injected_count };
+	p->injected = NULL;
+	p->injected_count = 0;
+	return 1;
+}
+
 int ofi_poll(struct port *port, struct done *done, int max)
 {
 	struct ofi_port *p = ofi_port_of(port);
 	struct fi_cq_data_entry entries[OFI_CQ_BATCH];
-	ssize_t n = fi_cq_read(p->cq, entries, (size_t)(max < OFI_CQ_BATCH ? max : OFI_CQ_BATCH));
-	int out = 0;
+	int out = take_injected(p, done);
+	const int room = max - out;
+	ssize_t n = fi_cq_read(p->cq, entries, (size_t)(room < OFI_CQ_BATCH ? room : OFI_CQ_BATCH));
 
 	if (__builtin_expect(n <= 0, 1)) {
 		if (n == -FI_EAGAIN || n == 0)
-			return 0;
+			return out;
 		return n == -FI_EAVAIL ? ofi_cq_error(p) : ofi_error(p, "fi_cq_read", (int)n, &port->err);
 	}
 	for (ssize_t i = 0; i < n; i++) {

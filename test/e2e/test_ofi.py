@@ -65,6 +65,14 @@ def test_latency(measured, transport, provider, verb):
     assert 0 < latency['minUsec'] <= latency['medianUsec'] <= latency['p99Usec'] <= latency['maxUsec']
 
 
+def test_injected_sends_are_counted(measured):
+    """Without a completion each, over queue pairs that take turns: as many sent and answered as asked for."""
+    results = measured('-d', 'shm', '-v', 'send', '-m', 'lat', '-q', '3', '-s', '8', '-i', '67', '-w', '0')
+    assert results['results']['latResults']['samples'] == 3 * 67
+    assert all('injected' in results[side]['facts'] for side in ('requestor', 'responder'))
+    assert total(results, 'requestor', 'totalSent') == total(results, 'responder', 'totalReceived') == 3 * 67
+
+
 @pytest.mark.parametrize('provider', ['shm', 'tcp'])
 @pytest.mark.parametrize('count', [1, 1003])
 def test_each_atomic_adds_one(measured, provider, count):
