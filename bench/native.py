@@ -34,17 +34,21 @@ def tcp_bw(fabperf, seconds):
 
 def tcp_lat(fabperf, seconds):
     options = ('-c', 'TCP', '-m', 'lat', '-s', 1)
+    loop = Path(fabperf.path).parent / 'bench-tcp_ping'
     sides = {
         BLOCKING: lambda: fabperf.measure(*options, '--events', 'on', seconds=seconds),
         'qperf': lambda: programs.qperf('tcp_lat', 1, seconds),
         POLLING: lambda: fabperf.measure(*options, seconds=seconds),
         'sockperf': lambda: programs.sockperf_tcp(seconds),
+        'bare loop': lambda: programs.tcp_ping(loop, seconds),
     }
     return Group('tcp_lat', sides, [
         versus('TCP 1 byte latency, both blocking, mean, qperf tcp_lat', BLOCKING, 'qperf', 'mean', USEC, most=1.0),
         versus('TCP 1 byte latency, both blocking, median, sockperf', BLOCKING, 'sockperf', 'median', USEC, most=1.0),
         versus('TCP 1 byte latency, ours polling, mean, qperf tcp_lat', POLLING, 'qperf', 'mean', USEC, most=0.25),
         versus('TCP 1 byte latency, ours polling, median, sockperf', POLLING, 'sockperf', 'median', USEC, most=0.25),
+        versus('TCP 1 byte latency, polling, median, bare loop of the same calls', POLLING, 'bare loop', 'median', USEC,
+               most=1.1),
     ])
 
 

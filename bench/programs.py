@@ -219,6 +219,12 @@ def tcp_loop(path, bytes_a_call, seconds):
     return {'bytes': float(text)}
 
 
+def tcp_ping(path, seconds):
+    """The bare loop of tcp_ping.c; it pins its two processes itself."""
+    mean, median = call(list(map(str, (path, seconds, SERVER_CORE, CLIENT_CORE))), seconds).split()
+    return {'mean': float(mean) / 1e9, 'median': float(median) / 1e9}
+
+
 class Perftest:
     """The ib_* programs on one RDMA device."""
 
