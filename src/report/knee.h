@@ -10,7 +10,7 @@
 void report_knee(FILE *to, const struct knees *knees, const struct plan *plan);
 /* The result document of the latest round of bursts (docs/result.schema.json) with the knee in it. NULL without memory. */
 char *report_knee_json(const struct knees *knees, struct outcome *outcome);
-/* The curve as SVG, for report_file(): struct knees. */
-void report_knee_curve(FILE *to, void *knees);
+/* The curve as SVG, for report_file(); of: struct knees. */
+void report_knee_curve(FILE *to, void *of);
 
 #endif

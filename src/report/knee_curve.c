@@ -50,11 +50,11 @@ static void axes(const struct curve *curve)
 			"<path d=\"M%.0f %.1fh%.0f\" stroke=\"#ddd\"/><text x=\"%.0f\" y=\"%.1f\" "
 			"text-anchor=\"end\">%d %%</text>\n",
 			LEFT, y_of(percent / 100.0), WIDTH, LEFT - 8, y_of(percent / 100.0) + 4, percent);
-	for (double size = exp2(ceil(log2(curve->first))); size <= curve->last; size *= 2)
+	for (int power = (int)ceil(log2(curve->first)); exp2(power) <= curve->last; power++)
 		fprintf(curve->to,
 			"<path d=\"M%.1f %.0fv6\" stroke=\"#444\"/><text x=\"%.1f\" y=\"%.0f\" "
 			"text-anchor=\"middle\">%.0f</text>\n",
-			x_of(curve, size), bottom, x_of(curve, size), bottom + 20, size);
+			x_of(curve, exp2(power)), bottom, x_of(curve, exp2(power)), bottom + 20, exp2(power));
 	fprintf(curve->to,
 		"<path d=\"M%.0f %.0fh%.0f\" stroke=\"#444\"/><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">"
 		"messages of a connection's burst</text>\n",
