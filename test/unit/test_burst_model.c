@@ -135,7 +135,7 @@ static void test_training_incast(void **state)
 		burst.cycle = (row[i].ms + 100) * 1e-3;
 		near(burst_drop(&burst), row[i].drop, 0.05 * MB);
 		near(100 * burst_drop(&burst) / (15 * burst.bytes), row[i].loss, 0.05);
-			near(burst_sender_average(&burst), row[i].sender * GBIT, 0.05 * GBIT);
+		near(burst_sender_average(&burst), row[i].sender * GBIT, 0.05 * GBIT);
 		assert_true(burst_peak(&burst) == burst.limit);
 	}
 }

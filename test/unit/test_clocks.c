@@ -39,34 +39,45 @@ static int sync_clocks(struct comm *comm, struct error *err)
 	return rc;
 }
 
+/* Shared, with no offset and the error of a reading. */
+static bool is_one(const struct clocks *clocks, unsigned rank, const struct clock *clock)
+{
+	struct clock_reading reading;
+
+	clocks_at(clocks, rank, clock_now(clock), &reading);
+	return clocks->shared[rank] && reading.offset_ns == 0 &&
+	       (!rank || clocks->fit[rank].point[0].error_ns == 2 * clock->read_cost_ns);
+}
+
+static int check_shares(struct clocks *clocks, const struct clock *clock, struct error *err)
+{
+	const unsigned elsewhere = clock->mult ? 2 : RANKS; /* where the kernel's is read none can be */
+	struct clock_offset wrong = { .offset_ns = 3000, .error_ns = 2999 };
+
+	for (unsigned i = 0; i < RANKS; i++)
+		if (is_one(clocks, i, clock) == (i == elsewhere))
+			return error_set(err, -EPROTO, "rank %u is %s", i, clocks->shared[i] ? "shared" : "not shared");
+	clocks_settle(clocks, 1, &wrong);
+	if (clocks->shared[1] || wrong.offset_ns != 3000)
+		return error_set(err, -EPROTO, "pings that contradict it do not matter");
+	return 0;
+}
+
 /* Ranks of one machine make rank 0's clock theirs; one that is elsewhere in time keeps its own, and is measured. */
 static int share_clocks(struct comm *comm, struct error *err)
 {
 	struct clock *clock = (struct clock *)(uintptr_t)comm->clock;
-	const int64_t ahead = clock->mult && comm->rank == 2 ? AHEAD_NS : 0;
-	const bool moved = clock->mult; /* where the kernel's is read none can be */
-	struct clock_offset wrong = { .offset_ns = 3000, .error_ns = 2999 };
 	struct clocks clocks;
 	int rc;
 
-	clock->ns0 += ahead;
+	clock->ns0 += clock->mult && comm->rank == 2 ? AHEAD_NS : 0;
 	rc = clocks_init(&clocks, RANKS, err);
 	if (rc == 0)
 		rc = clocks_share(&clocks, comm, clock, in(comm, LONG_NS), err);
 	if (rc == 0)
 		rc = clocks_sync(&clocks, comm, 0, in(comm, LONG_NS), err);
-	for (unsigned i = 0; rc == 0 && i < RANKS; i++) {
-		struct clock_reading reading;
-
-		clocks_at(&clocks, i, clock_now(clock), &reading);
-		if (clocks.shared[i] != (i != 2 || !moved) || (clocks.shared[i] && reading.offset_ns) ||
-		    (i && clocks.shared[i] && clocks.fit[i].point[0].error_ns != 2 * clock->read_cost_ns))
-			rc = error_set(err, -EPROTO, "rank %u is %lld ns off", i, (long long)reading.offset_ns);
-	}
 	if (rc == 0)
-		clocks_settle(&clocks, 1, &wrong);
-	if (rc == 0 && (clocks.shared[1] || wrong.offset_ns != 3000))
-		rc = error_set(err, -EPROTO, "pings that contradict it do not matter");
+		rc = check_shares(&clocks, clock, err);
 	clocks_release(&clocks);
 	return rc;
 }
