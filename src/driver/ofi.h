@@ -207,6 +207,8 @@ int ofi_hello(struct ofi_ep *ep, int64_t deadline_ns, struct error *err);
 /* --- ofi_op.c, ofi_poll.c: the hot path --- */
 
 int ofi_prepare(struct ep *ep, const struct work *work, struct error *err);
+/* ofi_rxd of 1.17 (below udp) crashes at the peer when something else is under way beside an atomic operation. */
+bool ofi_goes_alone(const struct ofi_port *p);
 void ofi_queue_free(struct ofi_queue *queue);
 int ofi_post(struct ep *base, unsigned n, unsigned flags);
 int ofi_post_rx(struct ep *base, unsigned n);

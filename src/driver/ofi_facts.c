@@ -100,6 +100,8 @@ void ofi_port_facts(const struct port *port, struct facts *ret)
 		facts_add(ret, "injected", "Sends", "injected (fi_inject): no completions, the answers tell");
 	if (p->spec->verb == VERB_WRITE && ofi_with_data(p->spec, VERB_WRITE))
 		facts_add(ret, "arrival", "Arrival seen by", "completion (the write carries data)");
+	if (ofi_goes_alone(p))
+		facts_add(ret, "underWay", "Under way per QP", "one at a time: ofi_rxd fails with atomics otherwise");
 	mr_fact(p, ret);
 	facts_add_number(ret, "txQueue", "Provider's send queue", (long long)info->tx_attr->size);
 	facts_add_number(ret, "rxQueue", "Provider's receive queue", (long long)info->rx_attr->size);

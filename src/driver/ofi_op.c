@@ -121,6 +121,11 @@ static bool injects(const struct ofi_port *p, const struct work *work)
 	       work->op[0].size <= p->info->tx_attr->inject_size;
 }
 
+bool ofi_goes_alone(const struct ofi_port *p)
+{
+	return spec_verbs(p->spec) & ATOMIC_VERBS && strstr(p->info->fabric_attr->prov_name, "ofi_rxd");
+}
+
 static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *err)
 {
 	const struct ofi_port *p = ofi_ep_port(ep);
@@ -141,7 +146,7 @@ static int prepare_tx(struct ofi_ep *ep, const struct work *work, struct error *
 	memset(ep->done, 0, sizeof(ep->done));
 	ep->from = (struct ofi_ring){ .slots = ep->conf.tx_slots, .stride = ep->conf.stride };
 	ep->to = (struct ofi_ring){ .slots = ep->peer.slots, .stride = ep->conf.stride };
-	return queue_alloc(&ep->tx, ep, DONE_TX, PORT_MOST(&p->conf, tx_depth), err);
+	return queue_alloc(&ep->tx, ep, DONE_TX, ofi_goes_alone(p) ? 1 : PORT_MOST(&p->conf, tx_depth), err);
 }
 
 /* The receiver's list has no other operations in it, the sender's places are those of all. */

@@ -73,8 +73,8 @@ def test_injected_sends_are_counted(measured):
     assert total(results, 'requestor', 'totalSent') == total(results, 'responder', 'totalReceived') == 3 * 67
 
 
-@pytest.mark.parametrize('provider', ['shm', 'tcp'])
-@pytest.mark.parametrize('count', [1, 1003])
+@pytest.mark.parametrize('provider', ['shm', 'tcp', 'udp'])
+@pytest.mark.parametrize('count', [1, 203])
 def test_each_atomic_adds_one(measured, provider, count):
     words = ('-d', provider, '-v', 'atomic_fa', '-i', count, '-w', '0', '-q', '2')
     results = measured(*words)
@@ -96,6 +96,7 @@ OPERATIONS = 'write:64Ki,send:4Ki,atomic_fa:8,read:1000,write_imm:77,write_imm:5
 
 @pytest.mark.parametrize('options, operations', [
     (('-d', 'tcp', '-q', '2'), OPERATIONS), (('-d', 'shm', '-q', '2', '-t', '5'), OPERATIONS),
+    (('-d', 'udp', '-t', '5'), 'write_imm:100,atomic_fa:8,atomic_fa:8,read:9'),
     (('-d', 'tcp', '-c', 'MSG'), 'read:70000,send:1,write_imm:9'), (('-d', 'shm',), 'send:64,write_imm:4Ki,send:1Ki'),
 ])
 def test_each_operation_is_done_as_often(measured, options, operations):
