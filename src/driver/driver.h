@@ -65,6 +65,7 @@ struct caps {
 	bool counts_loss; /* counters() gives lost, duplicated, reordered from sequence numbers */
 	bool counts_ops; /* operations of a list complete in any order: counters() tells how many of each */
 	bool paces; /* the device holds each endpoint back to the test's --rate_limit: no schedule is needed to post */
+	bool times_trips; /* a GPU plays both sides of a ping-pong and takes the time of each round trip: trips() */
 	bool shows; /* messages do not lie in the order of the slots: poll hands each to port->look */
 };
 
@@ -199,6 +200,8 @@ struct driver {
 	int (*wait)(struct port *port, int64_t timeout_ns);
 
 	void (*counters)(const struct ep *ep, struct counters *ret);
+	/* With caps.times_trips: questions with an answer, or answers, since it was prepared, and what the last round trip took. */
+	uint64_t (*trips)(const struct ep *ep, int64_t *ret_ns);
 };
 
 #define EP_ADDR_MAX 256

@@ -203,6 +203,14 @@ static int dv_prepare(struct ep *ep, const struct work *work, struct error *err)
 	return !rc && p->gpu.plugin && work->kind == WORK_TX ? dv_gpu_start(ep, work, err) : rc;
 }
 
+static void dv_caps(const struct port *port, struct caps *ret)
+{
+	const struct dv_port *p = (const struct dv_port *)port;
+
+	ib_caps(port, ret);
+	ret->times_trips = p->gpu.plugin && p->ib.spec->metric == METRIC_LAT;
+}
+
 static void dv_facts(const struct port *port, struct facts *ret)
 {
 	const struct dv_port *p = (const struct dv_port *)port;
@@ -210,6 +218,8 @@ static void dv_facts(const struct port *port, struct facts *ret)
 	ib_port_facts(port, ret);
 	if (p->call.version_runtime)
 		facts_add(ret, "docaVersion", "DOCA", "%s", p->call.version_runtime());
+	if (p->gpu.tick)
+		facts_add(ret, "timedBy", "Timed by", "GPU, in steps of %llu ns", (unsigned long long)p->gpu.tick);
 	if (p->cc_group)
 		facts_add(ret, "ccGroup", "Congestion control hints", "%llu bytes of vendor %llu in format %llu",
 			  (unsigned long long)p->hints.size, (unsigned long long)p->hints.vendor,
@@ -222,7 +232,7 @@ const struct driver driver_dv = {
 	.has_device = ib_dev_exists,
 	.message_max = ib_dev_message,
 	.open = dv_open,
-	.caps = ib_caps,
+	.caps = dv_caps,
 	.facts = dv_facts,
 	.nic = ib_port_nic,
 	.close = ib_close,
@@ -243,4 +253,5 @@ const struct driver driver_dv = {
 	.poll = ib_port_poll,
 	.wait = ib_port_wait,
 	.counters = ib_ep_counters,
+	.trips = dv_gpu_trips,
 };

@@ -15,6 +15,7 @@ struct dv_signal;
 struct dv_gpu {
 	const struct gpunetio *plugin;
 	struct gpunetio_gpu *gpu; /* from the first endpoint on */
+	uint64_t tick; /* of its clock, ns; 0 without a ping-pong */
 };
 
 struct dv_port {
@@ -72,6 +73,7 @@ extern const struct ib_calls dv_gpu_calls;
 int dv_gpu_open(const struct port_conf *conf, struct dv_gpu *ret, struct doca_calls *call, struct error *err);
 int dv_gpu_choose(struct dv_port *p, const struct mem *mem, struct error *err); /* that of the test's memory */
 int dv_gpu_start(struct ep *base, const struct work *work, struct error *err); /* for a ring that was prepared */
+uint64_t dv_gpu_trips(const struct ep *base, int64_t *ret_ns);
 
 /* dv_qp.c: see struct ib_calls */
 struct ibv_qp *dv_qp_create(struct ib_port *p, struct ibv_qp_init_attr_ex *init);

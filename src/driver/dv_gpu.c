@@ -1,4 +1,5 @@
 /* The GPUNetIO engine: a GPU posts and polls by itself; this side only says how many messages may go, and reads how many have completed. */
+#include "base/clock.h"
 #include "driver/dv.h"
 #include "mem/mem.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define START_NS 5000000000LL /* a kernel that does not run by then has no room on the GPU */
 #define QPS_MOST 100u /* threads that surely run side by side on one GPU: each is a kernel that does not end */
 
 static inline struct dv_qp *dv_qp_of(struct ibv_qp *qp)
@@ -236,12 +238,49 @@ const struct ib_calls dv_gpu_calls = {
 	.destroy_qp = destroy_qp,
 };
 
+static void set_part(const struct ib_ep *ep, const struct dv_port *p, struct gpunetio_work *ret)
+{
+	if (p->ib.spec->metric != METRIC_LAT)
+		return;
+	ret->part = p->ib.conf.active ? GPUNETIO_ASKS : GPUNETIO_ANSWERS;
+	ret->watched = ep->conf.mem->base + ep->conf.rx_offset + ret->size - 1;
+	ret->local_slots = ret->remote_slots = 1;
+}
+
+/* Completions of this side's requests tell of a failure; where it requests nothing, one that never comes does. */
+static void watch(struct dv_qp *qp, uint32_t index, enum gpunetio_part part)
+{
+	qp->posted = 0;
+	qp->signal_head = qp->signal_tail = 0;
+	if (part == GPUNETIO_ANSWERS)
+		qp->signals[qp->signal_head++] = (struct dv_signal){ .at = UINT64_MAX, .wr_id = (uint64_t)index << 32 };
+}
+
+/* The first question must not come before the thread that answers has emptied the place where it looks. */
+static int await_thread(struct dv_port *p, const struct dv_qp *qp, struct error *err)
+{
+	const int64_t limit = clock_now(p->ib.conf.clock) + START_NS;
+
+	while (!(p->gpu.tick = __atomic_load_n(&qp->box->tick, __ATOMIC_ACQUIRE))) {
+		int rc = port_peer(&p->ib.conf, err);
+
+		if (rc)
+			return rc;
+		if (clock_now(p->ib.conf.clock) > limit)
+			return error_set(err, -ETIMEDOUT,
+					 "--engine gpunetio: the thread of queue pair %u does not start on the GPU "
+					 "within %lld s: other work keeps it busy, or lower --qps or -N",
+					 qp->qp.qp_num, START_NS / 1000000000LL);
+	}
+	return 0;
+}
+
 int dv_gpu_start(struct ep *base, const struct work *work, struct error *err)
 {
 	const struct ib_ep *ep = ib_ep_of(base);
-	const struct dv_port *p = dv_port_of(ib_ep_port(ep));
+	struct dv_port *p = dv_port_of(ib_ep_port(ep));
 	struct dv_qp *qp = dv_qp_of(ep->qp);
-	const struct gpunetio_work its = {
+	struct gpunetio_work its = {
 		.local = ep->conf.mem->base + ep->conf.tx_offset,
 		.local_slots = ep->conf.tx_slots,
 		.local_stride = ep->conf.stride,
@@ -254,9 +293,21 @@ int dv_gpu_start(struct ep *base, const struct work *work, struct error *err)
 		.depth = p->ib.tx_depth,
 	};
 	char why[GPUNETIO_WHY] = "";
-	int rc = p->gpu.plugin->qp_start(qp->gpu, &its, &qp->box, why);
+	int rc;
 
-	qp->posted = 0;
-	qp->signal_head = qp->signal_tail = 0;
-	return rc ? error_set(err, rc, "--engine gpunetio cannot start on queue pair %u: %s", qp->qp.qp_num, why) : 0;
+	set_part(ep, p, &its);
+	rc = p->gpu.plugin->qp_start(qp->gpu, &its, &qp->box, why);
+	if (rc)
+		return error_set(err, rc, "--engine gpunetio cannot start on queue pair %u: %s", qp->qp.qp_num, why);
+	watch(qp, ep->ep.index, its.part);
+	return its.part == GPUNETIO_WRITES ? 0 : await_thread(p, qp, err);
+}
+
+uint64_t dv_gpu_trips(const struct ep *base, int64_t *ret_ns)
+{
+	const struct dv_qp *qp = dv_qp_of(ib_ep_of((struct ep *)base)->qp);
+	const uint64_t trips = __atomic_load_n(&qp->box->trips, __ATOMIC_ACQUIRE);
+
+	*ret_ns = (int64_t)__atomic_load_n(&qp->box->took, __ATOMIC_RELAXED);
+	return trips;
 }

@@ -1,10 +1,11 @@
-/* The GPUNetIO plug-in, for nvcc and the open GPUNetIO library: a thread on the GPU for each queue pair writes and polls as the box says. */
+/* The GPUNetIO plug-in, for nvcc and the open GPUNetIO library: this side of it, which starts and stops the threads on the GPU. */
 extern "C" {
 #include "driver/gpunetio.h"
 }
 
+#include "driver/gpunetio.cuh"
+
 #include <cuda_runtime.h>
-#include <doca_gpunetio_device.h>
 #include <doca_gpunetio_host.h>
 #include <endian.h>
 #include <errno.h>
@@ -33,65 +34,6 @@ struct gpunetio_qp {
 	bool has_proxy;
 	int proxy_ends;
 };
-
-/* --- on the GPU --- */
-
-/* 0: so far it is well, -1: a completion carries an error. */
-__device__ static int take_completions(struct doca_gpu_dev_verbs_cq *cq, uint64_t first, uint64_t *done, uint64_t posted)
-{
-	while (*done < posted) {
-		const int rc = doca_gpu_dev_verbs_poll_one_cq_at<DOCA_GPUNETIO_VERBS_RESOURCE_SHARING_MODE_EXCLUSIVE>(
-			cq, first + *done);
-
-		if (rc == EBUSY)
-			return 0;
-		if (rc)
-			return -1;
-		++*done;
-	}
-	return 0;
-}
-
-__device__ static void prepare(struct doca_gpu_dev_verbs_qp *qp, const struct gpunetio_work *work, uint64_t first,
-			       uint64_t message)
-{
-	const uint64_t local = work->local + message % work->local_slots * work->local_stride;
-	const uint64_t remote = work->remote + message % work->remote_slots * work->remote_stride;
-
-	doca_gpu_dev_verbs_wqe_prepare_write(qp, doca_gpu_dev_verbs_get_wqe_ptr(qp, first + message), first + message,
-					     DOCA_GPUNETIO_IB_MLX5_OPCODE_RDMA_WRITE,
-					     DOCA_GPUNETIO_IB_MLX5_WQE_CTRL_CQ_UPDATE, 0, remote, work->rkey, local,
-					     work->lkey, work->size);
-}
-
-/* Work request number `first` + k carries message k; keys are in the network's byte order. */
-__global__ void drive(struct doca_gpu_dev_verbs_qp *qp, struct gpunetio_box *box, struct gpunetio_work work,
-		      uint64_t first)
-{
-	struct doca_gpu_dev_verbs_cq *cq = doca_gpu_dev_verbs_qp_get_cq_sq(qp);
-	uint64_t posted = 0, done = 0;
-
-	while (!DOCA_GPUNETIO_VOLATILE(box->stop)) {
-		const uint64_t target = DOCA_GPUNETIO_VOLATILE(box->target), before = posted, had = done;
-
-		while (posted < target && posted - done < work.depth)
-			prepare(qp, &work, first, posted++);
-		if (posted != before)
-			doca_gpu_dev_verbs_submit<DOCA_GPUNETIO_VERBS_RESOURCE_SHARING_MODE_EXCLUSIVE>(
-				qp, first + posted, DOCA_GPUNETIO_VERBS_GPU_CODE_OPT_CPU_PROXY_UPDATE_PI);
-		if (take_completions(cq, first, &done, posted)) {
-			DOCA_GPUNETIO_VOLATILE(box->failed) = 1;
-			__threadfence_system();
-			return;
-		}
-		if (done != had) {
-			DOCA_GPUNETIO_VOLATILE(box->done) = done;
-			__threadfence_system();
-		}
-	}
-}
-
-/* --- on this side --- */
 
 static int failed_cuda(cudaError_t code, const char *call, char *why)
 {
@@ -189,7 +131,7 @@ static void stop(struct gpunetio_qp *qp)
 		return;
 	__atomic_store_n(&qp->box->stop, 1, __ATOMIC_RELEASE);
 	cudaStreamSynchronize(qp->stream);
-	qp->posted += qp->box->target;
+	qp->posted += qp->box->posted;
 	qp->runs = false;
 }
 
@@ -262,7 +204,10 @@ static int qp_start(struct gpunetio_qp *qp, const struct gpunetio_work *work, st
 	its.lkey = htobe32(work->lkey);
 	its.rkey = htobe32(work->rkey);
 	CUDA(cudaHostGetDevicePointer, (void **)&on_gpu, qp->box, 0);
-	drive<<<1, 1, 0, qp->stream>>>(qp->on_gpu, on_gpu, its, qp->posted);
+	if (work->part == GPUNETIO_WRITES)
+		drive<<<1, 1, 0, qp->stream>>>(qp->on_gpu, on_gpu, its, qp->posted);
+	else
+		ping_pong<<<1, 1, 0, qp->stream>>>(qp->on_gpu, on_gpu, its, qp->posted);
 	CUDA(cudaGetLastError);
 	qp->runs = true;
 	*ret = qp->box;

@@ -10,7 +10,7 @@ struct ibv_pd;
 
 #define GPUNETIO_PLUGIN  "fabperf-gpunetio.so"
 #define GPUNETIO_SYMBOL  "fabperf_gpunetio" /* a struct gpunetio */
-#define GPUNETIO_VERSION 1u
+#define GPUNETIO_VERSION 2u
 #define GPUNETIO_WHY     200 /* room for why a call failed: the call and what it answered */
 
 /* The plug-in's own. */
@@ -26,10 +26,22 @@ struct gpunetio_box {
 	uint64_t stop; /* processor: the thread ends */
 	uint64_t done __attribute__((aligned(64))); /* GPU: how many have completed */
 	uint64_t failed; /* GPU: a completion carried an error; done stays */
+	uint64_t posted; /* GPU: how many it posted in all, once its thread has ended */
+	uint64_t tick; /* GPU, of a ping-pong: smallest step of its clock in ns; 0 until its thread runs */
+	uint64_t trips; /* GPU, of a ping-pong: questions that were answered, or answers given */
+	uint64_t took; /* GPU, of one that asks: ns from post to answer of the last one, before trips counts it */
 } __attribute__((aligned(64)));
+
+/*
+ * A ping-pong has one message under way, whose last byte is its number modulo 256. The one that asks counts from 1, waits
+ * for its number to come back and takes the time; the one that answers sends each new number back, whatever the target.
+ */
+enum gpunetio_part { GPUNETIO_WRITES, GPUNETIO_ASKS, GPUNETIO_ANSWERS };
 
 /* RDMA writes, message k from slot k % local_slots to slot k % remote_slots, each with a completion. */
 struct gpunetio_work {
+	enum gpunetio_part part;
+	uint64_t watched; /* of a ping-pong: where the last byte of the peer's message arrives; 0 at first */
 	uint64_t local, remote; /* addresses of slots 0 */
 	uint32_t local_slots, local_stride, remote_slots, remote_stride; /* strides in bytes */
 	uint32_t lkey, rkey; /* as verbs has them: in this host's byte order */

@@ -15,6 +15,7 @@ enum style {
 	STYLE_COMPLETION, /* own completion: read, atomics, one way */
 	STYLE_RECEIVE, /* a receive completion: send, write_imm, sockets, null */
 	STYLE_MEMORY, /* the last bytes of the peer's write */
+	STYLE_DEVICE, /* the device made and timed the round trip by itself, and counts it */
 };
 
 static enum style style_of(const struct flow *flow)
@@ -23,6 +24,8 @@ static enum style style_of(const struct flow *flow)
 
 	if (!latency_is_ping_pong(flow->spec))
 		return STYLE_COMPLETION;
+	if (flow->caps.times_trips)
+		return STYLE_DEVICE;
 	if (verb == VERB_WRITE && flow->caps.poll_memory)
 		return STYLE_MEMORY;
 	return STYLE_RECEIVE;
@@ -75,6 +78,8 @@ static inline int wait_look(struct flow *flow, const struct wait *w)
 	rc = flow_pump(flow);
 	if (rc < 0)
 		return rc;
+	if (w->style == STYLE_DEVICE)
+		return flow->drv->trips(w->fep->ep, &(int64_t){ 0 }) >= w->received;
 	return w->style == STYLE_COMPLETION ? w->fep->outstanding == 0 : w->fep->received >= w->received;
 }
 
@@ -172,10 +177,10 @@ static int settle(struct flow *flow)
 
 static void book_sample(struct flow *flow, struct flow_ep *fep, enum style style, int64_t ns)
 {
-	if (style == STYLE_MEMORY) {
-		fep->received++;
-		flow->received++;
-	}
+	if (style == STYLE_DEVICE)
+		ns = flow_count_trips(flow, fep);
+	if (style == STYLE_MEMORY)
+		flow_count(flow, fep, 1);
 	if (fep->left != UINT64_MAX)
 		fep->left--;
 	if (flow->meter.state == METER_OPEN && flow->phase.measure)
@@ -232,6 +237,8 @@ static int latency_active(struct flow *flow)
 	do
 		rc = flow_pump(flow);
 	while (rc > 0);
+	for (uint32_t at = 0; style == STYLE_DEVICE && at < flow->qps; at++)
+		flow_count_trips(flow, &flow->eps[at]);
 	while (rc >= 0 && !flow->over) {
 		rc = sample(flow, &flow->eps[i], style);
 		if (rc < 0)
@@ -291,8 +298,7 @@ static int echo(struct flow *flow, struct flow_ep *fep, enum style style)
 	int rc;
 
 	if (style == STYLE_MEMORY) {
-		fep->received++;
-		flow->received++;
+		flow_count(flow, fep, 1);
 		marker_write(flow, fep);
 	}
 	fep->answered++;
@@ -312,6 +318,8 @@ static int latency_passive(struct flow *flow)
 
 	if (style == STYLE_COMPLETION) /* it only takes the messages */
 		return engine_bandwidth.passive(flow);
+	if (style == STYLE_DEVICE)
+		return flow_attend_trips(flow);
 	for (uint32_t at = 0; at < flow->qps; at++)
 		flow->eps[at].answered = flow->eps[at].received;
 	for (;;) {

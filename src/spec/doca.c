@@ -82,8 +82,8 @@ static int check_engine_test(const struct request *request, struct error *err)
 		return engine_needs(request, ROW(spec.verb), "-v write", err);
 	if (spec_has_list(spec))
 		return engine_needs(request, ROW(spec.op), "messages of one kind", err);
-	if (spec->metric != METRIC_BW)
-		return engine_needs(request, ROW(spec.metric), "-m bw, as nothing times a GPU's messages yet", err);
+	if (spec->metric == METRIC_LAT && !latency_is_ping_pong(spec))
+		return engine_needs(request, ROW(spec.lat_mode), "a round trip, which the GPU times by itself", err);
 	if (spec->bidirectional)
 		return engine_needs(request, ROW(spec.bidirectional), "one direction", err);
 	if (spec->cq_mod != 1)

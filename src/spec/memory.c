@@ -36,10 +36,11 @@ uint32_t mem_of_server(const struct spec *spec, uint32_t asked, uint32_t own)
 	return spec->mem == MEM_NULLMR && targeting(spec, false) ? MEM_HOST : spec->mem;
 }
 
-/* The end of a write shows in memory only: somebody has to look there. */
+/* The end of a write shows in memory only: this side's processor has to look there. */
 static bool is_watched(const struct spec *spec)
 {
-	return spec->metric == METRIC_LAT && spec_verbs(spec) & VERB_BIT(VERB_WRITE) && latency_is_ping_pong(spec);
+	return spec->engine == ENGINE_CPU && spec->metric == METRIC_LAT && spec_verbs(spec) & VERB_BIT(VERB_WRITE) &&
+	       latency_is_ping_pong(spec);
 }
 
 static const char *first_verb(uint32_t verbs)

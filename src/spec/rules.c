@@ -134,6 +134,12 @@ static int resolve_driver(struct request *request, const struct request_host *ho
 
 /* --- size, workers, depths --- */
 
+/* Whether who waits for a write sees it in memory: a GPU its own, this side's processor not every kind. */
+static bool write_shows(const struct spec *spec, uint32_t server)
+{
+	return spec->engine == ENGINE_GPUNETIO || (mem_is_visible(spec->mem) && mem_is_visible(server));
+}
+
 /* A write's latency is taken by watching memory, so where the CPU cannot see it a receive completion has to tell. */
 static void resolve_verb(struct request *request)
 {
@@ -147,7 +153,7 @@ static void resolve_verb(struct request *request)
 		return;
 	if (spec_is_paced(spec) && latency_is_ping_pong(spec))
 		spec->verb = VERB_SEND; /* several writes under way would overwrite each other */
-	else if (!mem_is_visible(spec->mem) || !mem_is_visible(server))
+	else if (!write_shows(spec, server))
 		spec->verb = legal & (1u << VERB_WRITE_IMM) && spec->mem != MEM_NULLMR && server != MEM_NULLMR
 				     ? VERB_WRITE_IMM
 				     : VERB_SEND;

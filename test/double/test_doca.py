@@ -84,7 +84,8 @@ def test_hints_with_another_driver(refused, driver):
 @pytest.mark.parametrize('words, parts', [
     (options('RC', 'write', 'bw'), ('-r ibv', 'needs -r dv')),
     (options('RC', 'send', 'lat', *DV), ('-v send', '-v write')),
-    (options('RC', 'write', 'lat', *DV), ('-m lat', 'needs -m bw')),
+    (options('RC', 'write', 'lat', *DV, '--lat_mode', 'one_way'), ('--lat_mode one_way', 'needs a round trip')),
+    (options('RC', 'write', 'lat', *DV), ('CUDA memory',)),
     (options('UC', 'write', 'bw', *DV), ('-c UC', 'needs -c RC')),
     (['-d', 'double0', *DV, '--operations', 'write:64,write:4K'], ('--operations', 'messages of one kind')),
     ([*WRITE, '--cc_group_hints', 'file,8,1,1'], ('--cc_group_hints', 'no such group')),

@@ -51,6 +51,36 @@ def test_slots_and_sizes(gpu):
     assert [row['status'] for row in outcome.json['connections']] == ['ok', 'ok']
 
 
+def round_trips(size='64', count='20'):
+    return [*WORDS[:WORDS.index('-s')], '-m', 'lat', '-w', '0', '-s', size, '-i', count]
+
+
+@pytest.mark.parametrize('words, more, count', [
+    (('1',), (), 20), (('64',), ('-q', '2'), 40), (('64',), ('-N', '2'), 40), (('4K', '300'), (), 300)])
+def test_round_trips_are_timed_by_the_gpu(gpu, words, more, count):
+    """Each is one message each way, of which the device tells; numbers go round behind 256 of them."""
+    outcome = gpu([*round_trips(*words), *more, JSON], timeout=60)
+    results = outcome.connection
+    latency = results['results']['latResults']
+    assert outcome.rc == 0 and latency['samples'] == count and latency['halved'], outcome
+    assert 0 < latency['minUsec'] <= latency['medianUsec'] <= latency['maxUsec']
+    assert outcome.client['sent'] == outcome.server['sent'] == count
+    assert sum(row['totalReceived'] or 0 for row in results['resultsPerProcess'] if row['side'] == 'responder') == count
+    assert results['requestor']['facts']['timedBy'] == 'GPU, in steps of 7 ns'
+    assert not outcome.alive() and 'alive' not in outcome.stderr
+
+
+def test_round_trips_of_each_size_begin_anew(gpu):
+    outcome = gpu([*round_trips('64,1,8'), JSON], timeout=60)
+    rows = [row['results']['latResults']['samples'] for row in outcome.json['connections']]
+    assert outcome.rc == 0 and rows == [20, 20, 20], outcome
+
+
+@pytest.mark.parametrize('side', ['client', 'server'])
+def test_a_round_trip_fails(refused, side):
+    refused(round_trips(), 'RC write on double0', 'retry counter exceeded', **{side: 'status=7:RETRY_EXC_ERR'})
+
+
 @pytest.mark.parametrize('call, parts', [
     ('gpu_open', ('cannot use GPU 0', 'gpu_open: planted')), ('gpu_qp_open', ('cannot create queue pair 1', 'planted')),
     ('gpu_qp_start', ('cannot start on queue pair', 'planted')),
@@ -77,7 +107,7 @@ def test_no_plugin(refused, tmp_path):
 
 @pytest.mark.parametrize('source, part', [
     ('int nothing;', 'of another version'), ('unsigned fabperf_gpunetio[16];', 'of another version'),
-    ('unsigned fabperf_gpunetio[16] = { 1 };', 'needs doca_verbs_qp_get_qpn')])
+    ('unsigned fabperf_gpunetio[16] = { 2 };', 'needs doca_verbs_qp_get_qpn')])
 def test_wrong_plugin(refused, tmp_path, source, part):
     subprocess.run(['cc', '-shared', '-fPIC', '-xc', '-', '-o', tmp_path / 'fabperf-gpunetio.so'], input=source,
                    text=True, check=True)

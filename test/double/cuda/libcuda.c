@@ -339,6 +339,15 @@ EXPORT int cuMemFree_v2(uint64_t at)
 	return code;
 }
 
+/* What a GPU sees at an address, for the stand-in GPUNetIO plug-in; the mapping stays. */
+EXPORT uint8_t *double_cuda_view(uint64_t at)
+{
+	const struct area *area = find(at, 1);
+	uint8_t *there = area ? mmap(NULL, area->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, area->fd, 0) : MAP_FAILED;
+
+	return there == MAP_FAILED ? NULL : there + (at - (uintptr_t)area->guard);
+}
+
 EXPORT int cuMemsetD8_v2(uint64_t at, unsigned char byte, size_t size)
 {
 	int code = begin("cuMemsetD8", true);

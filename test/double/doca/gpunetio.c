@@ -3,11 +3,14 @@
 
 #include "driver/gpunetio.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const bool has_atomic_mode = false;
 
@@ -20,6 +23,8 @@ struct gpunetio_qp {
 	struct ibv_cq *cq;
 	struct gpunetio_work work;
 	struct gpunetio_box box;
+	volatile uint8_t *mine, *watched; /* of a ping-pong: last bytes of what it sends, of what it gets */
+	uint8_t number;
 	pthread_t thread;
 	bool runs;
 	struct ibv_wc wrong;
@@ -39,25 +44,94 @@ static bool post_one(struct gpunetio_qp *qp, uint64_t message)
 	return ibv_post_send(qp->qp.verbs, &wr, &bad) == 0;
 }
 
+static bool goes_on(const struct gpunetio_qp *qp)
+{
+	return !__atomic_load_n(&qp->box.stop, __ATOMIC_ACQUIRE) && !qp->box.failed;
+}
+
+/* Whether all that was posted is done; an error is told. A GPU has processors of its own: here the others take turns. */
+static bool is_done(struct gpunetio_qp *qp, uint64_t posted, uint64_t *done)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(qp->cq, 1, &wc) == 1) {
+		if (wc.status != IBV_WC_SUCCESS) {
+			qp->wrong = qp->box.failed ? qp->wrong : wc; /* others are flushed behind the first */
+			__atomic_store_n(&qp->box.failed, 1, __ATOMIC_RELEASE);
+		} else {
+			__atomic_store_n(&qp->box.done, ++*done, __ATOMIC_RELEASE);
+		}
+	}
+	if (*done != posted)
+		sched_yield();
+	return *done == posted;
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Whether there is something to send; until there is, or the end. */
+static bool await_turn(struct gpunetio_qp *qp, uint64_t posted)
+{
+	uint64_t done = posted;
+
+	if (qp->work.part == GPUNETIO_ASKS) {
+		while (goes_on(qp) && __atomic_load_n(&qp->box.target, __ATOMIC_ACQUIRE) == posted)
+			sched_yield();
+		qp->number++;
+	} else {
+		while (goes_on(qp) && *qp->watched == qp->number) {
+			is_done(qp, posted, &done);
+			sched_yield();
+		}
+		qp->number = *qp->watched;
+	}
+	return goes_on(qp);
+}
+
+static void *ping_pong(void *arg)
+{
+	struct gpunetio_qp *qp = arg;
+	uint64_t posted = 0, done = 0;
+
+	*qp->watched = 0;
+	__atomic_store_n(&qp->box.tick, 7, __ATOMIC_RELEASE);
+	while (await_turn(qp, posted)) {
+		const uint64_t begin = now();
+
+		*qp->mine = qp->number;
+		if (qp->work.part ==
+		    GPUNETIO_ANSWERS) /* told before the other side is done, however busy this host is */
+			__atomic_store_n(&qp->box.trips, posted + 1, __ATOMIC_RELEASE);
+		if (!post_one(qp, posted++))
+			abort();
+		while (qp->work.part == GPUNETIO_ASKS && goes_on(qp) && *qp->watched != qp->number)
+			is_done(qp, posted, &done);
+		qp->box.took = now() - begin;
+		if (goes_on(qp))
+			__atomic_store_n(&qp->box.trips, posted, __ATOMIC_RELEASE);
+		while (goes_on(qp) && !is_done(qp, posted, &done))
+			;
+	}
+	return NULL;
+}
+
 static void *drive(void *arg)
 {
 	struct gpunetio_qp *qp = arg;
 	uint64_t posted = 0, done = 0;
-	struct ibv_wc wc;
 
-	while (!__atomic_load_n(&qp->box.stop, __ATOMIC_ACQUIRE)) {
+	while (goes_on(qp)) {
 		const uint64_t target = __atomic_load_n(&qp->box.target, __ATOMIC_ACQUIRE);
 
 		while (posted < target && posted - done < qp->work.depth && post_one(qp, posted))
 			posted++;
-		while (ibv_poll_cq(qp->cq, 1, &wc) == 1) {
-			if (wc.status != IBV_WC_SUCCESS) {
-				qp->wrong = wc;
-				__atomic_store_n(&qp->box.failed, 1, __ATOMIC_RELEASE);
-				return NULL;
-			}
-			__atomic_store_n(&qp->box.done, ++done, __ATOMIC_RELEASE);
-		}
+		is_done(qp, posted, &done);
 	}
 	return NULL;
 }
@@ -120,6 +194,17 @@ static void stop(struct gpunetio_qp *qp)
 	counted("send", (int)qp->box.done);
 }
 
+/* The address as a GPU sees it: of the stand-in libcuda, which is open by now. */
+static volatile uint8_t *view(uint64_t at)
+{
+	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol = dlsym(cuda, "double_cuda_view");
+	uint8_t *(*call)(uint64_t at);
+
+	memcpy(&call, &symbol, sizeof(call));
+	dlclose(cuda);
+	return call(at);
+}
+
 static int qp_start(struct gpunetio_qp *qp, const struct gpunetio_work *work, struct gpunetio_box **ret,
 		    char why[GPUNETIO_WHY])
 {
@@ -130,7 +215,12 @@ static int qp_start(struct gpunetio_qp *qp, const struct gpunetio_work *work, st
 	stop(qp);
 	memset(&qp->box, 0, sizeof(qp->box));
 	qp->work = *work;
-	qp->runs = pthread_create(&qp->thread, NULL, drive, qp) == 0;
+	qp->number = 0;
+	if (work->part != GPUNETIO_WRITES) {
+		qp->mine = view(work->local + work->size - 1);
+		qp->watched = view(work->watched);
+	}
+	qp->runs = pthread_create(&qp->thread, NULL, work->part == GPUNETIO_WRITES ? drive : ping_pong, qp) == 0;
 	*ret = &qp->box;
 	return 0;
 }
