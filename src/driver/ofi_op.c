@@ -117,7 +117,7 @@ static bool injects(const struct ofi_port *p, const struct work *work)
 {
 	const struct spec *spec = p->spec;
 
-	return spec->metric == METRIC_LAT && !spec_has_list(spec) && spec->verb == VERB_SEND && !spec->validate &&
+	return latency_is_ping_pong(spec) && !spec_has_list(spec) && spec->verb == VERB_SEND && !spec->validate &&
 	       work->op[0].size <= p->info->tx_attr->inject_size;
 }
 

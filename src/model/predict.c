@@ -86,16 +86,21 @@ static double knee(const struct predict_case *of, const struct burst *burst)
 	return burst_overloads(burst) ? 0 : burst_knee(&once) / of->message;
 }
 
-/* Of messages of one packet as many as packets; else, at worst, all that are not whole when the queue is first full. */
+/*
+ * Of messages of one packet as many as packets; else, at worst, all that are not whole when the queue is first full. Starts
+ * evenly apart put that off by half of the skew or more, and the last sender by all of it.
+ */
 static double hit(const struct prediction *is)
 {
-	const double queues = is->of.queues ? (double)is->of.queues : 1, each = floor(is->of.messages / queues);
+	const double begun = fmin(fmax(is->fill - is->of.skew / 2, 0) / is->length, 1); /* of the last one's burst */
+	const double queues = is->of.queues ? (double)is->of.queues : 1;
+	const double each = floor(is->burst.bytes / is->of.message / queues);
 
 	if (is->of.message <= is->of.packet || is->share <= 0)
 		return is->share;
-	if (is->overload || each < 1)
+	if (is->overload || is->of.free_phases || each < 1)
 		return 1;
-	return fmax(1 - floor(fmin(is->fill / is->length, 1) * each) / each, is->share);
+	return fmax(1 - floor(begun * each) / each, is->share);
 }
 
 int predict(const struct predict_case *of, struct prediction *ret, struct error *err)

@@ -80,7 +80,8 @@ int clocks_sync(struct clocks *clocks, struct comm *comm, unsigned rounds, int64
 			break;
 		}
 		clocks->rtt_ns = 2 * found.error_ns > clocks->rtt_ns ? 2 * found.error_ns : clocks->rtt_ns;
-		clocks_settle(clocks, i, &found);
+		if (!clock_settle(clocks, &clocks->shared[i], &found))
+			clocks->fit[i] = (struct clockfit){ 0 };
 		clockfit_add(&clocks->fit[i], &found);
 	}
 	buf_release(&data);

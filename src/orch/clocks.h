@@ -28,8 +28,8 @@ void clocks_release(struct clocks *clocks);
  * kernel, one time namespace, calibrations that agree) make own the clock that rank 0 has.
  */
 int clocks_share(struct clocks *clocks, struct comm *comm, struct clock *own, int64_t deadline_ns, struct error *err);
-/* What was found of a rank's clock, if it is rank 0's: no offset, where the pings allow that; else the two are not one. */
-void clocks_settle(struct clocks *clocks, unsigned rank, struct clock_offset *found);
+/* What was found of a clock that is rank 0's: no offset, where the pings allow that. False: they are not one, and never were. */
+bool clock_settle(const struct clocks *clocks, bool *shared, struct clock_offset *found);
 
 /*
  * Every rank calls it at the same place, while no traffic disturbs it: one more point for each rank's clock, from at most

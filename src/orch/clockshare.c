@@ -13,6 +13,8 @@
 #define NAME_LEN  160u
 #define APART_PPM 200 /* two calibrations of one counter */
 #define ANCHOR_NS 20000 /* two anchors may be read as wrongly */
+#define FAR_NS    (INT64_C(1) << 60) /* no instant is as large */
+#define MULT_MOST (UINT64_C(1) << 42) /* of a counter of 1 MHz */
 
 /* What a rank's clock is made of. */
 struct making {
@@ -20,23 +22,17 @@ struct making {
 	struct clock clock;
 };
 
-/* What a calibration tells at a reading of the counter. */
-static int64_t told_at(const struct clock *clock, uint64_t tsc)
-{
-	const int64_t ticks = (int64_t)(tsc - clock->tsc0);
-
-	return clock->ns0 + (int64_t)(((__int128)ticks * (__int128)clock->mult) >> 32);
-}
-
 /* Whether two calibrations agree as well as two of one counter can. */
 static bool agree(const struct clock *a, const struct clock *b)
 {
 	const int64_t passed = llabs(a->ns0 - b->ns0), apart = llabs((int64_t)(a->mult - b->mult));
+	const int64_t allowed = ANCHOR_NS + passed / 1000000 * APART_PPM;
+	const __int128 gone = ((__int128)(int64_t)(b->tsc0 - a->tsc0) * (__int128)a->mult) >> 32;
+	const __int128 off = a->ns0 + gone - b->ns0;
 
 	if (!a->mult || !b->mult) /* the kernel's clock is read instead */
 		return a->mult == b->mult;
-	return apart <= (int64_t)(a->mult / 1000000 * APART_PPM) &&
-	       llabs(told_at(a, b->tsc0) - b->ns0) <= ANCHOR_NS + passed / 1000000 * APART_PPM;
+	return apart <= (int64_t)(a->mult / 1000000 * APART_PPM) && off >= -allowed && off <= allowed;
 }
 
 /* A time namespace moves the system's clocks; a kernel without them has none that could. */
@@ -65,6 +61,8 @@ static int unpack(struct making *ret, struct cursor *from)
 	ret->clock.tsc0 = cursor_u64(from);
 	ret->clock.ns0 = (int64_t)cursor_u64(from);
 	ret->clock.mult = cursor_u64(from);
+	if (llabs(ret->clock.ns0 / 2) > FAR_NS / 2 || ret->clock.mult > MULT_MOST)
+		from->failed = -EPROTO;
 	return from->failed;
 }
 
@@ -81,7 +79,7 @@ static int compare(struct clocks *clocks, struct comm *comm, struct cursor *from
 			root = other;
 		clocks->shared[i] = root.name[0] && !strcmp(other.name, root.name) && agree(&other.clock, &root.clock);
 	}
-	if (clocks->shared[comm->rank]) {
+	if (comm->rank && clocks->shared[comm->rank]) {
 		own->tsc0 = root.clock.tsc0;
 		own->ns0 = root.clock.ns0;
 		own->mult = root.clock.mult;
@@ -108,14 +106,14 @@ int clocks_share(struct clocks *clocks, struct comm *comm, struct clock *own, in
 	return rc;
 }
 
-void clocks_settle(struct clocks *clocks, unsigned rank, struct clock_offset *found)
+bool clock_settle(const struct clocks *clocks, bool *shared, struct clock_offset *found)
 {
-	if (!clocks->shared[rank])
-		return;
-	if (llabs(found->offset_ns) > found->error_ns) {
-		clocks->shared[rank] = false;
-		return;
-	}
+	if (!*shared)
+		return true;
+	*shared = llabs(found->offset_ns) <= found->error_ns;
+	if (!*shared)
+		return false;
 	found->offset_ns = 0;
 	found->error_ns = 2 * clocks->read_cost_ns;
+	return true;
 }

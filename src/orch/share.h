@@ -104,6 +104,7 @@ struct watch; /* share_traffic.c */
 /* This rank's clock against rank 0's while bursts run: rank 0's minus the own one, by the own one. */
 struct resync {
 	bool on;
+	bool shared; /* it is rank 0's, as far as pings allow */
 	int64_t every_ns, next_ns; /* when it is asked again; INT64_MAX: never */
 	int64_t offset_ns; /* own clock minus rank 0's, as the start was computed */
 	struct burst_grid slots; /* whose gaps it is asked in */

@@ -81,6 +81,7 @@ void resync_begin(struct many *many, int64_t start_ns)
 
 		add(r, &point);
 	}
+	r->shared = many->clocks.shared[rank];
 	r->offset_ns = start_ns - clocks_root(&many->clocks, rank, start_ns);
 	burst_grid_init(&r->slots, spec, 0, start_ns);
 	r->every_ns = EVERY_RANK_NS * many->comm->size;
@@ -110,7 +111,10 @@ int resync_step(struct many *many, struct error *err)
 	rc = clocksync_measure(many->comm, 0, CLOCKS_GAP_ROUNDS, &found, many_deadline(many), err);
 	if (rc < 0)
 		return rc;
-	clocks_settle(&many->clocks, many->comm->rank, &found);
+	if (!clock_settle(&many->clocks, &r->shared, &found)) {
+		r->fit = (struct clockfit){ 0 };
+		r->points = 0;
+	}
 	r->next_ns = in_gap(many, found.at_ns + r->every_ns);
 	if (!is_worth(r, &found))
 		return 0;

@@ -73,6 +73,14 @@ def test_injected_sends_are_counted(measured):
     assert total(results, 'requestor', 'totalSent') == total(results, 'responder', 'totalReceived') == 3 * 67
 
 
+def test_one_way_ends_with_a_completion(measured):
+    """No answer comes, so that the send itself must tell: none is injected."""
+    results = measured('-d', 'shm', '-v', 'send', '-m', 'lat', '--lat_mode', 'one_way', '-s', '8', '-i', '67',
+                       '-w', '0')
+    assert results['results']['latResults']['samples'] == 67
+    assert not any('injected' in results[side]['facts'] for side in ('requestor', 'responder'))
+
+
 @pytest.mark.parametrize('provider', ['shm', 'tcp', 'udp'])
 @pytest.mark.parametrize('count', [1, 203])
 def test_each_atomic_adds_one(measured, provider, count):

@@ -67,7 +67,7 @@ def test_the_plan_predicts_the_loss(hosts):
     """An incast of 1.8 times the buffer, drained so slowly that late starts hardly count: both engines are near."""
     hosts.narrow('node1', '2mbit', 200_000)
     words = [*NODES, '--gso', 'off', '--burst_profile', 'sync_burst', '--burst_size', '85', '--burst_count', '6',
-             '--burst_pause', '400', '--link_rate', '2M', '--sender_rate', '10G', '--buffer_limit',
+             '--burst_pause', '700', '--link_rate', '2M', '--sender_rate', '10G', '--buffer_limit',
              str(200_000 * 1400 // FRAME)]
     plan = hosts.run('node0', 'plan', *words, '--simulate', '--summary', '--json')
     assert plan.rc == 0, plan
