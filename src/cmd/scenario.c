@@ -71,6 +71,7 @@ static int start(struct starter *s, struct error *err)
 				     .ssh = s->request->ssh,
 				     .interfaces = s->request->mpi_interfaces,
 				     .server_exe = s->request->server_exe,
+				     .connected = s->plan->test[0].sweep.spec[0].control_class,
 				     .connect_timeout_ns = s->request->connect_timeout_ns,
 				     .ranks = s->plan->hosts,
 				     .host = host };

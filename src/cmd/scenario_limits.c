@@ -70,6 +70,19 @@ static int check_live(const struct plan *plan, const struct request *request, st
 			 "(--iteration_sync)");
 }
 
+/* MPI connects all ranks before any test begins. */
+static int check_control_class(const struct plan *plan, struct error *err)
+{
+	const int64_t first = (int64_t)plan->test[0].sweep.spec[0].control_class;
+
+	for (uint32_t i = 1; i < plan->tests; i++)
+		if ((int64_t)plan->test[i].sweep.spec[0].control_class != first)
+			return error_set(
+				err, -EINVAL,
+				"tests differ in controlTrafficClass: all of them have MPI's connections in common");
+	return 0;
+}
+
 /* A port of both would have the bursts of both. */
 static int check_second_incast(const struct plan *plan, const struct request *request, struct error *err)
 {
@@ -95,7 +108,8 @@ int scenario_check_limits(const struct plan *plan, const struct request *request
 		if (what)
 			return not_yet(what, err);
 	}
-	if (check_detail(request, err) || check_live(plan, request, err) || check_second_incast(plan, request, err))
+	if (check_detail(request, err) || check_live(plan, request, err) || check_second_incast(plan, request, err) ||
+	    check_control_class(plan, err))
 		return -EINVAL;
 	return check_names(plan, err);
 }

@@ -2,12 +2,17 @@
 #include "orch/comm_mpi.h"
 
 #include "base/clock.h"
+#include "base/net.h"
+#include "base/units.h"
 #include "orch/comm_mpi_beside.h"
 #include "orch/mpi_link.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define TAG_PARTS 64
 #define TAGS      8192u /* collective calls whose messages cannot be taken for another's */
@@ -125,6 +130,32 @@ static void mpi_close(struct comm *comm)
 	free(m);
 }
 
+/* Open MPI has no setting for it: each TCP socket that this process has is MPI's, as no test has begun. */
+static int mpi_mark(struct comm *comm, unsigned traffic_class, struct error *err)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned marked = 0;
+	int rc = dir ? 0 : -errno;
+
+	(void)comm;
+	for (const struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
+		int protocol = 0;
+		socklen_t len = sizeof(protocol);
+		uint64_t fd;
+
+		if (units_parse_int(entry->d_name, &fd, NULL) < 0 ||
+		    getsockopt((int)fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP)
+			continue;
+		rc = net_set_class((int)fd, traffic_class);
+		marked++;
+	}
+	if (dir)
+		closedir(dir);
+	if (rc == 0 && !marked)
+		rc = -ENOTCONN;
+	return rc < 0 ? error_sys(err, rc, "cannot set the traffic class of MPI's connections") : 0;
+}
+
 static const struct comm_ops mpi_ops = {
 	.bcast = mpi_bcast,
 	.gather = mpi_gather,
@@ -134,6 +165,7 @@ static const struct comm_ops mpi_ops = {
 	.wait = beside_wait,
 	.ping = beside_ping,
 	.watch = beside_watch,
+	.mark = mpi_mark,
 	.close = mpi_close,
 };
 

@@ -173,6 +173,8 @@ static int make(struct many *many, struct error *err)
 		error_set(&mine, -ENOMEM, "no memory for %u ranks", many->comm->size);
 	if (plan->hosts != many->comm->size)
 		error_set(&mine, -EPROTO, "%u ranks were started for %u hosts", many->comm->size, plan->hosts);
+	if (plan->test[0].sweep.spec[0].control_class)
+		comm_mark(many->comm, (unsigned)plan->test[0].sweep.spec[0].control_class, &mine);
 	if (comm_agree(many->comm, &mine, many_deadline(many), err) < 0)
 		return err->code;
 	return clocks_share(&many->clocks, many->comm, conf->clock, many_deadline(many), err);

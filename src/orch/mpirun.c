@@ -98,6 +98,11 @@ static void add_options(const struct mpirun *conf, int hosts, struct words *word
 		words_add(words, "oob_tcp_if_include");
 		words_add(words, "%s", conf->interfaces);
 	}
+	if (conf->connected) {
+		words_add(words, "--mca");
+		words_add(words, "mpi_preconnect_mpi");
+		words_add(words, "1");
+	}
 	words_add(words, "--mca");
 	words_add(words, "plm_rsh_agent");
 	words_add(words, "%s%s -oConnectTimeout=%d", conf->ssh,

@@ -17,6 +17,7 @@ struct mpirun {
 	const char *ssh; /* --ssh */
 	const char *interfaces; /* mpiTcpNetworkInterfaces, or "" */
 	const char *server_exe; /* path of fabperf on the other hosts, or "" */
+	bool connected; /* all connections between ranks are made at once, so that all can be given a traffic class */
 	int64_t connect_timeout_ns;
 	uint32_t ranks;
 	const char *const *host; /* of each rank, "%k" included */

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -334,3 +335,28 @@ def test_what_ends_it_is_named(start, tmp_path, trouble, words):
     assert result.rc == 1 and document['status'] == 'failed' and len(document['connections']) == 3, result
     assert re.search(words, document['error']), document['error']
     assert took < 10 * SCALE  # 6 s, also where 19 processes want 2 cores
+
+
+def connections_in(traffic_class):
+    """Ends of TCP connections of fabperf's, with the traffic class that the kernel tells of each."""
+    told = subprocess.run(['ss', '-tnHp', '--tos', 'state', 'established'], capture_output=True, text=True, check=True)
+    return sum(f'tos:{traffic_class:#x} ' in f'{line} ' and '"fabperf"' in line for line in told.stdout.splitlines())
+
+
+def test_mpis_connections_have_a_class_of_their_own(start):
+    """Both ends of each of three pairs' connections, before a byte of the tests is sent; the tests have another one."""
+    running = start('--traffic_pattern', 'all_to_all', '-n', 'localhost%[1-3]', '-c', 'TCP', '--traffic_class', '36',
+                    '--control_traffic_class', '92', '-D', '3', '-w', '0')
+    control = data = 0
+    while running.running() and (control < 6 or data < 12):
+        control, data = max(control, connections_in(92)), max(data, connections_in(36))
+    result = running.wait(60)
+    assert result.rc == 0 and control >= 6 and data == 12, (result, control, data)
+
+
+def test_one_control_class_for_all(run):
+    tests = [{'testName': name, 'trafficPattern': 'RING', 'controlTrafficClass': value, 'connectionType': 'TCP',
+              'testNodes': [{'hostName': 'localhost%1'}, {'hostName': 'localhost%2'}]}
+             for name, value in (('a', 4), ('b', 8))]
+    result = run('-f', json.dumps({'tests': tests}))
+    assert result.rc == 1 and 'tests differ in controlTrafficClass' in result.stderr, result
