@@ -21,7 +21,6 @@ struct search {
 	const struct request *request;
 	struct knees knees;
 	struct knee *knee; /* of them, that is looked for */
-	unsigned round; /* of it; those of the second begin with a list that the first has given */
 	char sizes[SPEC_TEXT]; /* of the next round; empty: that was the last */
 	double pause; /* s: the buffer drains in it; 0: not known yet */
 };
@@ -54,9 +53,11 @@ static int complete(struct request *request, struct error *err)
 	return rc;
 }
 
-/* One test, of which only the size of bursts varies. */
+/* One test, of which only the size of bursts varies, and one text on the standard output. */
 static int check_single(const struct request *request, struct error *err)
 {
+	if (strcmp(request->curve, "-") == 0)
+		return error_set(err, -EINVAL, "--curve takes a file: the report or JSON goes to the standard output");
 	if (*request->burst_log || *request->input_file)
 		return error_set(err, -EINVAL, "%s does not go with knee, which makes several runs of one test",
 				 name_of(request, *request->input_file ? ROW(input_file) : ROW(burst_log)).text);
@@ -141,12 +142,11 @@ static void choose(struct search *search)
 	const struct knee *const one = &search->knees.one;
 	const uint64_t depth = request->spec.tx_depth, most = depth == SPEC_AUTO ? UINT64_MAX : depth;
 	uint64_t size[KNEE_SIZES];
-	unsigned count = search->round + 1 < KNEE_ROUNDS ? knee_next(search->knee, most, size) : 0;
+	unsigned count = knee_next(search->knee, most, size);
 
 	if (!count && search->knee == one && one->estimates && *request->second_incast) {
 		search->knee = &search->knees.two;
-		search->round = 0;
-		count = knee_first(one, most, size);
+		count = knee_beside(search->knee, one, most, size);
 	}
 	list(search, size, count);
 	search->pause = one->estimates ? 1.5 * one->limit.median / one->drain : 0;
@@ -205,7 +205,8 @@ static int take(void *context, struct outcome *outcome, int rc)
 	if (!is_usable(outcome, rc)) {
 		if (outcome->status == RUN_FAILED || rc < 0)
 			cmd_complain(&outcome->error);
-		report(search, outcome, &err); /* what the rounds before found */
+		if (report(search, outcome, &err) < 0) /* what the rounds before found */
+			cmd_complain(&err);
 		return cmd_status(outcome->status == RUN_OK ? RUN_FAILED : outcome->status);
 	}
 	rc = plan_knee(search->knee, outcome, &err);
@@ -256,7 +257,7 @@ int cmd_knee(struct request *request)
 		return cmd_complain(&err);
 	whole = *request; /* the second incast, too, which comes only later */
 	rc = scenario_run(&whole, interrupted, NULL, NULL);
-	for (; rc == EXIT_DONE && (!search.round || search.sizes[0]); search.round++)
+	while (rc == EXIT_DONE && (!search.knees.one.rounds || search.sizes[0]))
 		rc = run_round(&search, request, interrupted);
 	knee_release(&search.knees.one);
 	knee_release(&search.knees.two);

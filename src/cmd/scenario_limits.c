@@ -83,11 +83,16 @@ static int check_control_class(const struct plan *plan, struct error *err)
 	return 0;
 }
 
-/* A port of both would have the bursts of both. */
+/* A port of both would have the bursts of both; alpha follows from limits only where both queues fill at one pace. */
 static int check_second_incast(const struct plan *plan, const struct request *request, struct error *err)
 {
 	const struct plan_test *const one = &plan->test[0], *const two = &plan->test[1];
 
+	if (*request->second_incast && one->positions != two->positions)
+		return error_set(
+			err, -EINVAL,
+			"-n has %u senders and --second_incast %u: take as many, so that both queues fill alike",
+			one->positions - 1, two->positions - 1);
 	for (uint32_t i = 0; *request->second_incast && i < one->positions; i++)
 		for (uint32_t k = 0; k < two->positions; k++)
 			if (one->endpoint[i] == two->endpoint[k])

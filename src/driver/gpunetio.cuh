@@ -2,9 +2,12 @@
 #ifndef DRIVER_GPUNETIO_CUH
 #define DRIVER_GPUNETIO_CUH
 
+#include "driver/gpunetio.h"
+
 #include <cuda_runtime.h>
 #include <doca_gpunetio_device.h>
 #include <errno.h>
+#include <stdint.h>
 
 /* 0: so far it is well, -1: a completion carries an error. */
 __device__ static int take_completions(struct doca_gpu_dev_verbs_cq *cq, uint64_t first, uint64_t *done, uint64_t posted)

@@ -30,8 +30,8 @@ double buffer_limit(const struct buffer *buffer, uint32_t queues);
 /* The alpha with which one full queue of the pool holds that much; < 0 when it can't (limit >= pool). */
 double buffer_alpha(double pool, double limit);
 /*
- * What a switch is when one full queue holds `one` bytes, and each of two full at a time `two`: 1 / two - 1 / one = 1 / pool. False and
- * infinite pool when two hold no less than one: the limit is static. For a knee measured twice.
+ * What a switch is when one full queue holds `one` bytes, and each of two full at a time `two`: 1 / two - 1 / one = 1 / pool. False where no
+ * alpha explains it: two hold no less than one, as with a static limit (infinite pool), or no more than half. For a knee measured twice.
  */
 bool buffer_infer(double one, double two, double *ret_pool, double *ret_alpha);
 

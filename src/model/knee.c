@@ -184,19 +184,29 @@ static int predict_points(struct knee *knee, struct error *err)
 }
 
 /* Sockets complete before the link has sent: whichever way of counting makes all sizes tell of the same buffer is right. */
-int knee_end(struct knee *knee, struct error *err)
+static int estimate_well(struct knee *knee, struct error *err)
 {
-	double quick = 0, slow, seconds;
+	double quick, slow;
 	int rc;
 
+	if (knee->told || knee->sender > 0)
+		return estimate(knee, !knee->told || knee->slow, &slow, err);
+	rc = estimate(knee, true, &slow, err);
+	if (rc == 0)
+		rc = estimate(knee, false, &quick, err);
+	return rc == 0 && knee->estimates > 2 && slow < quick ? estimate(knee, true, &slow, err) : rc;
+}
+
+int knee_end(struct knee *knee, struct error *err)
+{
+	double seconds;
+	int rc;
+
+	knee->rounds++;
 	if (knee->points)
 		qsort(knee->point, knee->points, sizeof(*knee->point), by_size);
 	find_bracket(knee);
-	rc = estimate(knee, true, &slow, err);
-	if (rc == 0 && knee->sender <= 0)
-		rc = estimate(knee, false, &quick, err);
-	if (rc == 0 && knee->sender <= 0 && knee->estimates > 2 && slow < quick)
-		rc = estimate(knee, true, &slow, err);
+	rc = estimate_well(knee, err);
 	if (rc < 0)
 		return rc;
 	seconds = pace(knee);
@@ -220,14 +230,17 @@ static void insert(uint64_t list[KNEE_SIZES], unsigned *count, double size, uint
 	list[at] = value;
 }
 
-unsigned knee_first(const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES])
+unsigned knee_beside(struct knee *knee, const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES])
 {
 	static const double parts[] = { 0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1, 1.04, 1.1, 1.2, 1.3, 1.5, 1.8 };
-	const double knee = isfinite(alone->messages.median) ? alone->messages.median : (double)alone->lossy;
+	const double at = isfinite(alone->messages.median) ? alone->messages.median : (double)alone->lossy;
 	unsigned count = 0;
 
+	knee->rounds = 1;
+	knee->told = true;
+	knee->slow = alone->slow;
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		insert(ret, &count, knee * parts[i], most < MOST ? most : MOST);
+		insert(ret, &count, at * parts[i], most < MOST ? most : MOST);
 	return count;
 }
 
@@ -245,7 +258,7 @@ unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZ
 	const int parts = isfinite(knee->messages.median) ? 4 : 8;
 	unsigned count = 0;
 
-	if (!knee->lossy || is_close(knee))
+	if (knee->rounds >= KNEE_ROUNDS || !knee->lossy || is_close(knee))
 		return 0;
 	most = most < MOST ? most : MOST;
 	for (int i = 1; high - low > 1 && i < parts; i++)

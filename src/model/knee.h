@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define KNEE_ROUNDS 3 /* powers of two, then twice closer to the knee */
+#define KNEE_ROUNDS 3 /* powers of two, then twice closer to the knee; only the latter beside another queue */
 #define KNEE_SIZES  15 /* most sizes of a closer round */
 
 /* Bursts of one size. */
@@ -29,7 +29,9 @@ struct knee {
 	double connections; /* into the port, each with a queue pair's burst */
 	uint32_t points, cap;
 	struct knee_point *point; /* by size, once it has ended */
+	unsigned rounds; /* that have ended */
 	bool slow; /* senders take as long as a link does of their rate, or of the port's, not as short as their completions say */
+	bool told; /* that: by the search before, as limits of either kind can't be compared */
 	uint64_t clean, lossy; /* the largest burst below the smallest with loss; that; 0: none */
 	uint32_t estimates;
 	struct infer_range limit; /* bytes of frames */
@@ -40,9 +42,9 @@ struct knee {
 int knee_add(struct knee *knee, const struct knee_point *point, struct error *err);
 /* What all points come to so far. -ENOMEM. */
 int knee_end(struct knee *knee, struct error *err);
-/* Sizes up to most to look at first, when another queue takes a part of a buffer that was known alone; at most half of it. */
-unsigned knee_first(const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES]);
-/* Sizes up to most to look at next, ascending, no two equal; returns how many: 0 where nothing was lost, or all is known well. */
+/* Begins the search for the same queue beside another, which takes at most half of the buffer: sizes up to most to look at first. */
+unsigned knee_beside(struct knee *knee, const struct knee *alone, uint64_t most, uint64_t ret[KNEE_SIZES]);
+/* Sizes up to most to look at next, ascending, no two equal; returns how many: 0 where nothing was lost, all is known well, or at the end. */
 unsigned knee_next(const struct knee *knee, uint64_t most, uint64_t ret[KNEE_SIZES]);
 bool knee_tells(uint64_t lost, uint64_t sent); /* whether more than nearly nothing was lost */
 void knee_release(struct knee *knee);

@@ -6,23 +6,22 @@
 #include <math.h>
 
 #define EQUAL                                                                                                          \
-	1.05 /* limits that are no further apart are one; a dynamic threshold makes so little with alpha below 1/18 */
+	1.05 /* limits that are no further apart are one; a dynamic threshold makes so little with alpha below 1/19 */
 #define LEAST 2.0 /* an alpha without bounds leaves half */
 
-/* Of a dynamic threshold with these limits. */
+/* Of a dynamic threshold with these limits; with half or less beside the other, one queue alone takes the whole pool. */
 static double pool_of(double one, double two)
 {
 	double pool, alpha;
 
-	buffer_infer(one, two, &pool, &alpha);
-	return pool;
+	return buffer_infer(one, two, &pool, &alpha) ? pool : one;
 }
 
 static double alpha_of(double one, double two)
 {
 	double pool, alpha;
 
-	return buffer_infer(one, two, &pool, &alpha) || two >= one ? alpha : (double)INFINITY;
+	return buffer_infer(one, two, &pool, &alpha) ? alpha : (double)INFINITY;
 }
 
 static void judge(struct share *share)
@@ -54,8 +53,9 @@ void share_infer(const struct infer_range *one, const struct infer_range *two, s
 	judge(ret);
 	if (ret->kind != SHARE_DYNAMIC)
 		return;
-	ret->pool = (struct infer_range){ pool_of(one->median, two->median), pool_of(one->high, two->low),
-					  pool_of(one->low, two->high) };
+	ret->pool = (struct infer_range){ pool_of(one->median, two->median),
+					  pool_of(fmax(one->low, fmin(LEAST * two->low, one->high)), two->low),
+					  fmax(pool_of(one->low, two->high), one->high) };
 	ret->alpha = (struct infer_range){ alpha_of(one->median, two->median), alpha_of(one->low, two->high),
 					   alpha_of(one->high, two->low) };
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CELLS 40 /* of a bar, which is 100 % */
+#define CALM  '.' /* instead of #: the second queue was not full */
 #define KB    1e3
 
 /* "-" for what is not known. */
@@ -24,7 +25,7 @@ static void row(const struct page *page, const struct knee *knee, const struct k
 	const double share = point->sent ? (double)point->lost / (double)point->sent : 0;
 	char volume[UNITS_TEXT], lost[UNITS_TEXT], model[UNITS_TEXT], bar[CELLS + 1] = "";
 
-	memset(bar, '#', (size_t)ceil(CELLS * fmin(share, 1)));
+	memset(bar, point->calm ? CALM : '#', (size_t)ceil(CELLS * fmin(share, 1)));
 	units_format_figure((double)point->messages * knee->connections * knee->frame / KB, volume);
 	page_line(page, TONE_PLAIN, "  %8llu %10s %10llu %8llu %8s %8s  %s", (unsigned long long)point->messages,
 		  volume, (unsigned long long)point->sent, (unsigned long long)point->lost, percent(share, lost),
@@ -74,12 +75,23 @@ static void buffer(const struct page *page, const struct knee *knee)
 		  units_format_figure(knee->limit.median * knee->payload / knee->frame / KB, value), "kB", remark);
 }
 
+static bool any_calm(const struct knee *knee)
+{
+	for (uint32_t i = 0; i < knee->points; i++)
+		if (knee->point[i].calm && knee->point[i].lost)
+			return true;
+	return false;
+}
+
 static void search(const struct page *page, const struct knee *knee)
 {
 	page_line(page, TONE_PLAIN, "  %8s %10s %10s %8s %8s %8s", "messages", "kB of all", "sent", "lost", "lost %",
 		  "model %");
 	for (uint32_t i = 0; i < knee->points; i++)
 		row(page, knee, &knee->point[i]);
+	if (any_calm(knee))
+		page_line(page, TONE_DIM,
+			  "  %c: the second queue lost nearly nothing, so that such a size tells nothing.", CALM);
 	page_blank(page);
 	begins(page, knee);
 	buffer(page, knee);

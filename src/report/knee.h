@@ -1,4 +1,4 @@
-/* Where loss begins, for people and as JSON. */
+/* Where loss begins, for people, as JSON and as a picture. */
 #ifndef REPORT_KNEE_H
 #define REPORT_KNEE_H
 

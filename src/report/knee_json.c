@@ -17,6 +17,7 @@ static json_t *point(const struct knee *knee, const struct knee_point *of)
 	tree_put(&object, "lostPercent", of->sent ? tree_real(100 * (double)of->lost / sent) : json_null());
 	tree_put(&object, "modelLostPercent", tree_real(100 * of->predicted));
 	tree_put(&object, "bufferLimitBytes", tree_real(of->limit));
+	tree_put(&object, "secondCalm", json_boolean(of->calm));
 	return object;
 }
 

@@ -1,4 +1,4 @@
-/* Refuses options that belong elsewhere: to a server, its client, a scenario of many hosts, or its plan. */
+/* Refuses options that belong elsewhere: to a server, its client, a scenario of many hosts, its plan, or its knee. */
 #include "spec/legal.h"
 #include "spec/sweep.h"
 

@@ -75,8 +75,8 @@ static void find(const struct strike *as, const struct knee *alone, struct knee 
 	};
 	lot_init(&lot, 5, as->queues);
 	if (alone)
-		count = knee_first(alone, UINT64_MAX, size);
-	for (int round = 0; count && round < KNEE_ROUNDS; round++) {
+		count = knee_beside(ret, alone, UINT64_MAX, size);
+	while (count) {
 		for (unsigned i = 0; i < count; i++) {
 			const struct knee_point point = measure(as, size[i], &lot);
 
@@ -95,6 +95,8 @@ static void search(struct sim_switch box, double skew, engine *run, struct knees
 	find(&as, NULL, &ret->one);
 	as.queues = 2;
 	find(&as, &ret->one, &ret->two);
+	assert_in_range(ret->one.rounds, 1, KNEE_ROUNDS);
+	assert_in_range(ret->two.rounds, 2, KNEE_ROUNDS);
 	share_infer(&ret->one.limit, &ret->two.limit, &ret->share);
 	knee_release(&ret->one);
 	knee_release(&ret->two);
@@ -176,6 +178,38 @@ static void test_interval(void **state)
 	share_infer(&one, &wide, &share); /* half cannot be excluded */
 	assert_int_equal(share.kind, SHARE_DYNAMIC);
 	assert_true(isinf(share.alpha.high) && isfinite(share.alpha.low) && isfinite(share.pool.low));
+	near(share.pool.low, one.low, 1e-9); /* no pool is less than one queue held */
+}
+
+/* By chance the second queue holds less than half: alpha has no bounds, and the pool is what the first holds. */
+static void test_less_than_half(void **state)
+{
+	const struct infer_range one = about(3, 0.01), two = about(3 / 2.02, 0.02);
+	struct share share;
+
+	(void)state;
+	share_infer(&one, &two, &share);
+	assert_int_equal(share.kind, SHARE_DYNAMIC);
+	assert_true(isinf(share.alpha.median));
+	near(share.pool.median, 3, 1e-9);
+	near(share.pool.low, one.low, 1e-9);
+	assert_true(share.pool.high >= one.high);
+}
+
+/* Bursts that their completions show shorter than the link's time: the second search counts as the first did, though its own sizes say nothing. */
+static void test_one_way_of_counting(void **state)
+{
+	struct knee alone = { .slow = true, .messages.median = 100 }, beside = { .workers = 1, .drain = 1, .frame = 1 };
+	uint64_t size[KNEE_SIZES];
+
+	(void)state;
+	for (int i = 0; i < 2; i++, alone.slow = false) {
+		assert_in_range(knee_beside(&beside, &alone, UINT64_MAX, size), 2, KNEE_SIZES);
+		assert_int_equal(knee_end(&beside, NULL), 0);
+		assert_int_equal(beside.slow, alone.slow);
+		assert_int_equal(knee_next(&beside, UINT64_MAX, size), 0);
+	}
+	knee_release(&beside);
 }
 
 int main(void)
@@ -185,6 +219,8 @@ int main(void)
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_what_cannot_be_told),
 		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_less_than_half),
+		cmocka_unit_test(test_one_way_of_counting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
