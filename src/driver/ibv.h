@@ -90,7 +90,7 @@ struct ib_calls {
 /* Who holds the queue pairs back (--rate_limit_type): the device, or why it does not. */
 struct ib_pace {
 	bool on;
-	char why[96]; /* of auto; empty: nobody asked */
+	char why[128]; /* of auto; empty: nobody asked */
 };
 
 struct ib_port {

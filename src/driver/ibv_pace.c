@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#define QUEUED_S 20 /* longest that two bursts may wait in the queue: an end has to wait for them */
 
 /* What the device can; 0, or an errno. */
 static int query(const struct ib_port *p, struct ibv_packet_pacing_caps *ret)
@@ -34,12 +37,27 @@ static uint64_t burst_bytes(const struct spec *spec)
 	return spec->burst_size * spec->size;
 }
 
+/* Why the device cannot pace one of the port's tests: these differ in size, burst and depth. Empty: it can. */
+static void judge_test(const struct spec *test, char *why, size_t room)
+{
+	if (spec_verbs(test) & (VERB_BIT(VERB_READ) | ATOMIC_VERBS))
+		snprintf(why, room, "it paces requests, and of a verb that fetches these are not what takes long");
+	else if (test->burst_size > 1 && burst_bytes(test) > UINT32_MAX)
+		snprintf(why, room, "a burst is at most 4 GiB there");
+	else if (test->tx_depth < 2 * test->burst_size)
+		snprintf(why, room, "--tx_depth %llu has no room for two bursts, and the queue would run dry",
+			 (unsigned long long)test->tx_depth);
+	else if ((double)burst_bytes(test) * 8 * 2 > (double)test->rate_limit * QUEUED_S)
+		snprintf(why, room, "two bursts in its queue would take more than %d s", QUEUED_S);
+}
+
 /* Fills why when the device's abilities exclude what is asked. */
 static void judge(struct ib_port *p, const struct ibv_packet_pacing_caps *caps)
 {
 	const uint64_t asked = kbits(p->spec);
 	char *const why = p->pace.why;
 	const size_t room = sizeof(p->pace.why);
+	const struct spec *test;
 
 	if (!caps->qp_rate_limit_max)
 		snprintf(why, room, "it has no packet pacing");
@@ -49,24 +67,29 @@ static void judge(struct ib_port *p, const struct ibv_packet_pacing_caps *caps)
 	else if (asked < caps->qp_rate_limit_min || asked > caps->qp_rate_limit_max)
 		snprintf(why, room, "it paces from %u to %u kbit/sec, not %llu", caps->qp_rate_limit_min,
 			 caps->qp_rate_limit_max, (unsigned long long)asked);
-	else if (p->spec->burst_size > 1 && burst_bytes(p->spec) > UINT32_MAX)
-		snprintf(why, room, "a burst is at most 4 GiB there");
+	for (unsigned i = 0; !*why && (test = port_test(&p->conf, i)); i++)
+		judge_test(test, why, room);
 }
 
 int ib_pace_open(struct ib_port *p, struct error *err)
 {
+	const bool must = p->spec->rate_limit_type == LIMITER_HW;
 	struct ibv_packet_pacing_caps caps;
 	int rc;
 
 	if (p->spec->rate_limit_type == LIMITER_SW || !port_sends(&p->conf))
 		return 0;
 	rc = query(p, &caps);
-	if (rc)
+	if (rc && must)
 		return ib_fail(err, rc, "ibv_query_device_ex", "RDMA device %s does not tell its packet pacing",
 			       p->name);
-	judge(p, &caps);
+	if (rc)
+		snprintf(p->pace.why, sizeof(p->pace.why),
+			 "it does not tell its packet pacing: ibv_query_device_ex: %s", strerror(rc));
+	else
+		judge(p, &caps);
 	p->pace.on = !*p->pace.why;
-	if (p->pace.on || p->spec->rate_limit_type == LIMITER_AUTO)
+	if (p->pace.on || !must)
 		return 0;
 	return error_set(err, -EOPNOTSUPP,
 			 "RDMA device %s cannot keep --rate_limit: %s; --rate_limit_type sw paces by the program",

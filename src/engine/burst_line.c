@@ -366,21 +366,18 @@ static void close_rest(struct flow *flow, struct burst_line *line)
 	close_done(flow, line);
 }
 
-/* A line's average is that from the first doorbell to the last, whose burst is not part of it. */
+/* A queue pair's average is that from the first doorbell to the last, whose burst is not part of it. */
 void burst_finish(struct flow *flow)
 {
 	const struct bursts *b = flow->bursts;
-	struct burst_stats *stats = flow->result->bursts;
 
 	for (uint32_t i = 0; flow->phase.measure && i < b->lines; i++) {
 		struct burst_line *line = &b->line[i];
 		const uint64_t last = flow->spec->burst_size;
 
 		close_rest(flow, line);
-		if (flow->spec->burst_profile != BURST_STORAGE || line->rung_ns <= line->rung0_ns ||
-		    line->between <= last)
-			continue;
-		stats->flows++;
-		stats->rate += (double)(line->between - last) * 1e9 / (double)(line->rung_ns - line->rung0_ns);
+		if (flow->spec->burst_profile == BURST_STORAGE)
+			burst_keep_rate(flow->result->bursts, line->between > last ? line->between - last : 0,
+					line->rung_ns - line->rung0_ns);
 	}
 }

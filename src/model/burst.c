@@ -5,10 +5,16 @@
 
 /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 bytes; an RDMA write's first packet has 16 more. */
 #define PACKET_OVERHEAD 82
+#define PACKET_MORE     36 /* IPv6 has 20 more than IPv4 */
 
 double link_payload(double link, double packet)
 {
 	return link * packet / (packet + PACKET_OVERHEAD);
+}
+
+double payload_least(double packet)
+{
+	return packet / (packet + PACKET_OVERHEAD + PACKET_MORE);
 }
 
 double burst_length(const struct burst *burst)

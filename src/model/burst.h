@@ -37,6 +37,7 @@ bool buffer_infer(double one, double two, double *ret_pool, double *ret_alpha);
 
 /* Payload of an Ethernet link that carries RoCEv2 packets of so many bytes, each with 82 bytes of headers, preamble and gap. */
 double link_payload(double link, double packet);
+double payload_least(double packet); /* payload's share of a packet with the most headers: IPv6, the first of a write */
 
 double burst_length(const struct burst *burst); /* of one sender */
 double burst_net(const struct burst *burst); /* bytes/s by which the queue grows while all send; <= 0: it doesn't */

@@ -112,5 +112,7 @@ json_t *part_bursts(const struct spec *spec, const struct burst_summary *b)
 	tree_put(&object, "pacedBy", paced ? json_string(paced_by(b)) : json_null());
 	tree_put(&object, "askedFlowGbSec", paced ? tree_real((double)spec->rate_limit / 1e9) : json_null());
 	tree_put(&object, "achievedFlowGbSec", tree_real(b->flow_gbps));
+	tree_put(&object, "slowestFlowGbSec", tree_real(b->slowest_gbps));
+	tree_put(&object, "fastestFlowGbSec", tree_real(b->fastest_gbps));
 	return object;
 }

@@ -19,9 +19,6 @@
 #define SHORT_LIMIT   0.9 /* of the window asked for */
 #define LINK_LIMIT    1.001 /* of the link rate */
 #define LATE_LIMIT    0.01 /* of the messages */
-#define PACED_LIMIT   0.01 /* of the rate asked of the device */
-#define PACED_STEP    1e-6 /* Gb/s: devices know whole kb/s */
-#define HEADERS       118.0 /* bytes of a packet beside its payload: RoCE v2 over IPv6, with preamble and gap */
 #define FALL_LIMIT    0.5 /* lowest interval, of the median */
 
 struct court {
@@ -257,36 +254,16 @@ static void judge_load(const struct court *court)
 		    100 * (double)load.late / (double)load.due, units_format_figure(load.late_max_us, done));
 }
 
-/* The share of payload in what the device may count as its rate; path MTUs are not always known. */
-static double payload_share(const struct result *result)
-{
-	const char *text = facts_get(&result_sender(result)->facts, "mtu");
-	const double size = (double)result->request.spec.size;
-	double mtu = 256;
-
-	if (text)
-		(void)units_parse_real(text, &mtu, NULL);
-	return size / (size + ceil(size / mtu) * HEADERS);
-}
-
 /* Packet pacing is believed by what came of it only. */
 static void judge_paced(const struct court *court)
 {
-	const double asked = (double)court->result->request.spec.rate_limit / 1e9;
 	struct burst_summary bursts;
-	char text[UNITS_TEXT], limit[UNITS_TEXT];
+	struct remark remark;
 
-	if (!result_bursts(court->result, &bursts) || !bursts.by_device)
-		return;
-	if (isnan(bursts.flow_gbps))
-		say(court, "pacingUnknown", false,
-		    "too few bursts were completed to tell at which rate the device paced");
-	else if (bursts.flow_gbps > asked * (1 + PACED_LIMIT) + PACED_STEP ||
-		 bursts.flow_gbps < asked * payload_share(court->result) * (1 - PACED_LIMIT) - PACED_STEP)
-		say(court, "pacingOff", true,
-		    "the device was to hold each queue pair to %s Gbit/sec and let %s through: more apart than headers "
-		    "and rounding explain",
-		    units_format_figure(asked, limit), units_format_figure(bursts.flow_gbps, text));
+	if (result_bursts(court->result, &bursts) &&
+	    judge_pacing(&court->result->request.spec, &bursts, facts_get(&result_sender(court->result)->facts, "mtu"),
+			 &remark))
+		say(court, remark.id, remark.serious, "%s", remark.text);
 }
 
 static void judge_delivery(const struct court *court)

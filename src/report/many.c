@@ -6,6 +6,7 @@
 #include "report/blocks.h"
 #include "report/bursts.h"
 #include "report/impact.h"
+#include "report/judge.h"
 #include "report/matrix.h"
 #include "report/page.h"
 #include "report/predict.h"
@@ -107,6 +108,17 @@ static void connections(const struct page *page, const struct outcome *outcome, 
 	pairs(page, outcome, point, i);
 }
 
+/* Of all senders of a test, and whether their devices paced as asked. */
+static void bursts(const struct page *page, const struct spec *spec, const struct burst_summary *b)
+{
+	struct remark remark;
+
+	block_bursts(page, spec, b);
+	if (judge_pacing(spec, b, NULL, &remark))
+		page_line(page, remark.serious ? TONE_BAD : TONE_PLAIN, "%s %s",
+			  remark.serious ? "!" : "note:", remark.text);
+}
+
 static void summary(const struct page *page, const struct outcome *outcome, unsigned point, uint32_t i)
 {
 	const struct outcome_test *test = outcome_test(outcome, point, i);
@@ -125,7 +137,7 @@ static void summary(const struct page *page, const struct outcome *outcome, unsi
 		page_text(page, "Lost", value, "messages", remark);
 	}
 	if (test->has_bursts)
-		block_bursts(page, &outcome->plan->test[i].sweep.spec[point], &test->bursts);
+		bursts(page, &outcome->plan->test[i].sweep.spec[point], &test->bursts);
 	if (test->failed)
 		page_count(page, "Failed", test->failed, "connections");
 	if (test->missed)

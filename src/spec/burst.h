@@ -38,7 +38,10 @@ struct burst_stats {
 	uint64_t messages;
 	bool by_device; /* which paces them: a slot is a burst whose last completion was taken in the window */
 	uint64_t flows; /* with storage: queue pairs of which two bursts or more were seen, */
-	double rate; /* and the sum of their rates from first to last burst, messages per second */
+	double rate; /* and the sum of their rates from first to last burst, messages per second, */
+	double slowest, fastest; /* the least and the largest of them, */
+	int64_t span_ns; /* and the shortest time from first to last; */
+	uint64_t unrated; /* and those of which fewer were seen */
 	struct hist lateness; /* ns from the instant to rung */
 	struct hist length; /* ns from rung to done */
 	struct hist gap; /* ns from rung (by_device: done) to the next one's, no slot between them */
@@ -51,6 +54,8 @@ struct burst_stats {
 struct burst_stats *burst_stats_new(void); /* NULL: no memory */
 /* Takes a burst that is over. */
 void burst_keep(struct burst_stats *stats, const struct burst_record *record);
+/* Of a queue pair with storage: messages from the first burst to the last, without its own, in so long. */
+void burst_keep_rate(struct burst_stats *stats, uint64_t messages, int64_t span_ns);
 void burst_stats_pack(const struct burst_stats *stats, struct buf *to);
 int burst_stats_unpack(struct burst_stats **ret, struct cursor *from); /* -EPROTO, -ENOMEM; bounded */
 
@@ -94,7 +99,10 @@ struct burst_summary {
 	struct burst_spread lateness, length, gap;
 	double period_us; /* sync_burst */
 	double burst_gbps; /* of a sender while its burst lasts: median; NAN */
-	double flow_gbps; /* storage: mean of the queue pairs' average rates; NAN */
+	double flow_gbps; /* storage: mean of the queue pairs' average rates; NAN, */
+	double slowest_gbps, fastest_gbps; /* the least and the largest of them, */
+	double span; /* the shortest time from first to last burst, s, */
+	uint64_t unrated; /* and queue pairs without a rate */
 	/* training, sync_burst: bursts of which all senders' slots are known */
 	uint64_t compared, complete, valid; /* so many; all senders had it; and none was late */
 	uint64_t first_compared; /* number of the first of them */

@@ -43,16 +43,41 @@ void burst_keep(struct burst_stats *stats, const struct burst_record *record)
 		record_positive(&stats->length, record->done_ns - record->rung_ns);
 }
 
+void burst_keep_rate(struct burst_stats *stats, uint64_t messages, int64_t span_ns)
+{
+	const double rate = (double)messages * 1e9 / (double)span_ns;
+	const bool first = stats->flows == 0;
+
+	if (!messages || span_ns <= 0) {
+		stats->unrated++;
+		return;
+	}
+	stats->flows++;
+	stats->rate += rate;
+	stats->slowest = first || rate < stats->slowest ? rate : stats->slowest;
+	stats->fastest = first || rate > stats->fastest ? rate : stats->fastest;
+	stats->span_ns = first || span_ns < stats->span_ns ? span_ns : stats->span_ns;
+}
+
+static void put_real(struct buf *to, double real)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	buf_put_u64(to, bits);
+}
+
 void burst_stats_pack(const struct burst_stats *stats, struct buf *to)
 {
-	const uint64_t counts[] = { stats->slots, stats->bursts,   stats->skipped, stats->full,
-				    stats->late,  stats->messages, stats->flows,   stats->kept };
-	uint64_t rate;
+	const uint64_t counts[] = { stats->slots,    stats->bursts, stats->skipped, stats->full, stats->late,
+				    stats->messages, stats->flows,  stats->unrated, stats->kept };
 
 	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		buf_put_u64(to, counts[i]);
-	memcpy(&rate, &stats->rate, sizeof(rate));
-	buf_put_u64(to, rate);
+	put_real(to, stats->rate);
+	put_real(to, stats->slowest);
+	put_real(to, stats->fastest);
+	buf_put_u64(to, (uint64_t)stats->span_ns);
 	buf_put_u8(to, stats->by_device);
 	buf_put_u8(to, stats->followed);
 	buf_put_u64(to, (uint64_t)stats->clock_error_ns);
@@ -84,6 +109,17 @@ static int64_t get_instant(struct cursor *from)
 	return ns;
 }
 
+static double get_rate(struct cursor *from)
+{
+	const uint64_t bits = cursor_u64(from);
+	double rate;
+
+	memcpy(&rate, &bits, sizeof(rate));
+	if (!(rate >= 0 && rate < 1e18))
+		from->failed = -EPROTO;
+	return rate;
+}
+
 /* Instants of one burst. */
 static bool follows(int64_t before, int64_t after)
 {
@@ -109,19 +145,20 @@ static void get_record(struct burst_record *ret, struct cursor *from)
 /* Of the records only those that travel: they are those that would still be there. */
 static int get_stats(struct burst_stats *ret, struct cursor *from)
 {
-	uint64_t *const counts[] = { &ret->slots, &ret->bursts,   &ret->skipped, &ret->full,
-				     &ret->late,  &ret->messages, &ret->flows,   &ret->kept };
-	uint64_t rate;
+	uint64_t *const counts[] = { &ret->slots,    &ret->bursts, &ret->skipped, &ret->full, &ret->late,
+				     &ret->messages, &ret->flows,  &ret->unrated, &ret->kept };
 
 	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		*counts[i] = cursor_u64(from);
-	rate = cursor_u64(from);
-	memcpy(&ret->rate, &rate, sizeof(rate));
+	ret->rate = get_rate(from);
+	ret->slowest = get_rate(from);
+	ret->fastest = get_rate(from);
+	ret->span_ns = get_instant(from);
 	ret->by_device = cursor_u8(from) != 0;
 	ret->followed = cursor_u8(from) != 0;
 	ret->clock_error_ns = get_instant(from);
 	ret->clock_u95_ns = get_instant(from);
-	if (!(ret->rate >= 0 && ret->rate < 1e18) || ret->clock_error_ns < 0 || ret->clock_u95_ns < 0)
+	if (ret->span_ns < 0 || ret->clock_error_ns < 0 || ret->clock_u95_ns < 0)
 		return -EPROTO;
 	if (hist_unpack(&ret->lateness, from) || hist_unpack(&ret->length, from) || hist_unpack(&ret->gap, from))
 		return -EPROTO;

@@ -60,6 +60,20 @@ void burst_sum_free(struct burst_sum *sum)
 	free(sum);
 }
 
+static void merge_rates(struct burst_stats *all, const struct burst_stats *stats)
+{
+	const bool first = all->flows == 0;
+
+	all->unrated += stats->unrated;
+	if (!stats->flows)
+		return;
+	all->flows += stats->flows;
+	all->rate += stats->rate;
+	all->slowest = first || stats->slowest < all->slowest ? stats->slowest : all->slowest;
+	all->fastest = first || stats->fastest > all->fastest ? stats->fastest : all->fastest;
+	all->span_ns = first || stats->span_ns < all->span_ns ? stats->span_ns : all->span_ns;
+}
+
 static void merge(struct burst_sum *sum, const struct burst_stats *stats)
 {
 	struct burst_stats *all = &sum->all;
@@ -71,8 +85,7 @@ static void merge(struct burst_sum *sum, const struct burst_stats *stats)
 	all->full += stats->full;
 	all->late += stats->late;
 	all->messages += stats->messages;
-	all->flows += stats->flows;
-	all->rate += stats->rate;
+	merge_rates(all, stats);
 	hist_merge(&all->lateness, &stats->lateness);
 	hist_merge(&all->length, &stats->length);
 	hist_merge(&all->gap, &stats->gap);
@@ -315,6 +328,7 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 	const struct burst_stats *all = &sum->all;
 	const bool common = spec->burst_profile != BURST_STORAGE;
 	const double bits = share * (double)spec->burst_size * (double)spec->size * 8;
+	const double gbps = (double)spec->size * 8 / 1e9; /* of a message per second */
 
 	*ret = (struct burst_summary){ .senders = sum->senders,
 				       .by_device = sum->by_device,
@@ -340,7 +354,11 @@ void burst_sum_end(struct burst_sum *sum, double share, struct burst_summary *re
 	ret->completion = burst_spread_of(&sum->completion);
 	ret->period_us = spec->burst_profile == BURST_SYNC ? (double)spec_burst_period_ns(spec) / 1e3 : (double)NAN;
 	ret->burst_gbps = burst_rate(sum, ret);
-	ret->flow_gbps = all->flows ? all->rate / (double)all->flows * (double)spec->size * 8 / 1e9 : (double)NAN;
+	ret->flow_gbps = all->flows ? all->rate / (double)all->flows * gbps : (double)NAN;
+	ret->slowest_gbps = all->flows ? all->slowest * gbps : (double)NAN;
+	ret->fastest_gbps = all->flows ? all->fastest * gbps : (double)NAN;
+	ret->span = (double)all->span_ns / 1e9;
+	ret->unrated = all->unrated;
 	ret->ideal_us = spec->link_rate && spec->burst_profile == BURST_SYNC ? bits * 1e6 / (double)spec->link_rate
 									     : (double)NAN;
 	ret->slowdown = ret->completion.count ? ret->completion.p50 / ret->ideal_us : (double)NAN;

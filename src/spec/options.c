@@ -156,7 +156,7 @@ const struct option_row option_rows[] = {
 	  .help = "Average payload of each queue pair of storage; a bare number: Gbit/s" },
 	{ .key = "rate_limit_type", .json = "rateLimitType", .type = OPTION_ENUM, .flags = WIRE | AUTO, FIELD(spec.rate_limit_type),
 	  .names = limiter_names, .def = "sw", .unit = "", .metavar = "TYPE", BW, IBV_ONLY, .group = bursts,
-	  .help = "Who keeps --rate_limit: this program, the device (packet pacing), or auto: the device where it can" },
+	  .help = "Who keeps --rate_limit: this program, the device (packet pacing), or auto: the device where its limits allow it" },
 	{ .key = "burst_ms", .json = "burstMs", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.burst_ns), .min = 0,
 	  .max = 20 * S, .def = "0", .unit = "ms", .metavar = "MS", BW, .group = bursts, .help = "Length of a burst of training; a bare number: ms" },
 	{ .key = "pause_min", .json = "pauseMin", .type = OPTION_TIME, .bare = "ms", .flags = WIRE, FIELD(spec.pause_min_ns), .min = 0,

@@ -251,7 +251,8 @@ static uint64_t default_rx_depth(const struct spec *spec)
 static void resolve_tx_depth(struct spec *spec)
 {
 	const bool paced = spec_is_paced(spec) || spec_bursts(spec);
-	const uint64_t least = spec->burst_size << (spec->rate_limit_type != LIMITER_SW);
+	const uint64_t least = within(spec->burst_size << (spec->rate_limit_type != LIMITER_SW), 0,
+				      (uint64_t)option_rows[ROW(spec.tx_depth)].max);
 
 	if (spec->tx_depth != SPEC_AUTO || (transport_is_socket(spec->transport) && !paced))
 		return;

@@ -212,6 +212,7 @@ static bool set_word(const char *key, const char *text)
 		{ "no_peermem", "", offsetof(struct config, peermem), false },
 		{ "data_direct", "", offsetof(struct config, data_direct), true },
 		{ "no_rc_pacing", "", offsetof(struct config, pacing_rc), false },
+		{ "pacing_uneven", "", offsetof(struct config, pacing_uneven), true },
 		{ "no_paced_bursts", "", offsetof(struct config, pacing_bursts), false },
 		{ "no_null_mr", "", offsetof(struct config, null_mr), false },
 	};

@@ -67,6 +67,7 @@ struct config {
 	uint32_t pacing_min, pacing_max; /* kbit/s; 0 = no packet pacing */
 	uint32_t pacing_percent; /* it paces at that much of the rate; 0: it takes the rate and does not pace */
 	bool pacing_rc, pacing_bursts; /* RC, too; takes the length of a burst */
+	bool pacing_uneven; /* each other queue pair at half the rate */
 	bool mlx5, dc; /* a device of mlx5; with dynamically connected transport */
 	enum ibv_mtu mtu;
 	struct ibv_gid_entry gids[GIDS_MAX]; /* all zero: an empty entry */

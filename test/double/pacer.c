@@ -2,6 +2,7 @@
 #include "double.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 static uint32_t paced_types(void)
 {
@@ -31,6 +32,15 @@ static int check(const struct fab_qp *qp, const struct ibv_qp_rate_limit_attr *a
 	return (attr->max_burst_sz || attr->typical_pkt_sz) && !config->pacing_bursts ? EINVAL : 0;
 }
 
+/* What it does of what it was asked for. */
+static uint32_t paced(uint32_t rate)
+{
+	static atomic_uint asked;
+	const bool half = config->pacing_uneven && atomic_fetch_add(&asked, 1) % 2;
+
+	return (uint32_t)((uint64_t)rate * config->pacing_percent / (half ? 200 : 100));
+}
+
 int pacer_set(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr)
 {
 	struct d_qp *qp = d_qp_of(base);
@@ -42,7 +52,7 @@ int pacer_set(struct ibv_qp *base, struct ibv_qp_rate_limit_attr *attr)
 		return code;
 	pthread_mutex_lock(&qp->lock);
 	qp->pacer = (struct pacer){
-		.kbits = (uint32_t)((uint64_t)attr->rate_limit * config->pacing_percent / 100),
+		.kbits = paced(attr->rate_limit),
 		.burst = attr->max_burst_sz,
 		.idle = true,
 	};
