@@ -88,7 +88,8 @@ def test_the_device_paces(double, percent, seconds, kind):
 
 def test_one_queue_pair_of_two_is_slow(double):
     """Also where the mean of both would do."""
-    bursts, connection, _ = paced(double, 'pacing=1:1000000,pacing_uneven,pacing_percent=130', '--rate_limit_type', 'hw')
+    faults = 'pacing=1:1000000,pacing_uneven,pacing_percent=130'
+    bursts, connection, _ = paced(double, faults, '--rate_limit_type', 'hw')
     assert bursts['slowestFlowGbSec'] < 0.8 * bursts['fastestFlowGbSec'] and verdicts(bursts, connection)[1]
 
 
@@ -121,13 +122,15 @@ def test_each_size_is_judged(refused):
 
 
 def test_a_stop_does_not_wait_for_the_device(start, free_port, environment, fabric):
-    """A burst each 9 s; the second one goes with its queue pair."""
-    process = start(*words_of('--rate_limit_type', 'hw', '-R', '0.1', rate='8.9k', verb='write_imm'), '-n',
-                    'localhost', '--port', free_port(), env=environment('pacing=1:9000'))
-    process.until(r'\[ *[0-9.]+s\]', 'stderr', timeout=20)
+    """The second burst is due 6 s after the first one, and goes with its queue pair."""
+    words = ['-d', 'double0', '-c', 'UC', '-v', 'write_imm', '-s', '1000', '-w', '0', '--burst_profile', 'storage',
+             '--burst_size', '10', '--burst_count', '2', '--rate_limit', '13k', '--rate_limit_type', 'hw', '-R', '0.1',
+             '--seed', '5']  # a phase of 2 s
+    process = start(*words, '-n', 'localhost', '--port', free_port(), env=environment('pacing=1:9000'))
+    process.until(r'\] +0\.\d*[1-9]', 'stderr', timeout=20)
     assert process.stop(signal.SIGINT).rc == 130
-    sent = [json.loads(file.read_text())['sent'] for file in fabric.glob('count-*.json')]
-    assert len(sent) == 2 and sum(sent) < 40
+    counts = [json.loads(file.read_text()) for file in fabric.glob('count-*.json')]
+    assert [sum(side[key] for side in counts) for key in ('sent', 'qp', 'mr')] == [10, 0, 0]
 
 
 def test_a_device_that_does_not_tell(double):

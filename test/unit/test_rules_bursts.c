@@ -16,6 +16,8 @@ static const struct rule taken[] = {
 	  "pause_min=0 pause_max=500ms seed=7" },
 	{ "-n h --burst_profile storage --burst_size 100 --rate_limit 1 --rate_limit_type hw", &rdma,
 	  "rate_limit_type=hw tx_depth=200 post_batch=100" },
+	{ "-n h --burst_profile storage --burst_size 20000 --rate_limit 1 --rate_limit_type auto", &rdma,
+	  "rate_limit_type=auto tx_depth=32768" },
 	{ "-n h --burst_profile storage --burst_size 61 --rate_limit 10M --link_rate 400 --burst_count 5", &rdma,
 	  "link_rate=400G rate_limit=10M" },
 };
