@@ -1,6 +1,7 @@
 """A buffer at a narrow port, found from the bursts with which an incast begins to lose, and the prediction with it."""
 import json
 import shutil
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -19,27 +20,36 @@ def run(hosts, *words):
     return check(result.stdout)
 
 
+def is_bracketed(search):
+    """Some size lost nothing, and a larger one did."""
+    return search['cleanMessages'] is not None and search['cleanMessages'] < (search['lossyMessages'] or 0)
+
+
 def find(hosts, size, *words):
-    """One search for a buffer that the program isn't told: what it lost is what the buffer dropped, to the message."""
+    """One search for a buffer that the program isn't told → what it found, and whether it counted what was dropped.
+
+    Each message, so that this needs a machine that is not too busy: a size at which a sender was away for all bursts is
+    left out. It takes less than a minute where the machine is idle, which is printed and not judged.
+    """
     hosts.narrow('node1', '60mbit', size)
-    knee = run(hosts, 'knee', *words, '--link_rate', '60M', '--burst_size', '16,64,256', '--burst_count', '4')['knee']
-    searches = [knee, knee['besideSecondIncast']] if '--second_incast' in words else [knee]
+    begun = time.monotonic()
+    knee = run(hosts, 'knee', *words, '--link_rate', '60M', '--burst_count', '4')['knee']
+    print(f'a search for {size} bytes took {time.monotonic() - begun:.1f} s')
+    searches = [knee, *([knee['besideSecondIncast']] if 'besideSecondIncast' in knee else [])]
     lost, dropped = sum(point['lost'] for search in searches for point in search['points']), hosts.dropped('node1')
-    assert 0 < lost <= dropped, knee
-    assert knee['connections'] == (1 if len(searches) == 2 else 3) and knee['frameBytes'] == FRAME
+    assert knee['connections'] == (1 if '--second_incast' in words else 3) and knee['frameBytes'] == FRAME
     for search in searches:
-        assert search['cleanMessages'] < search['lossyMessages'], search
         for low, value in (('kneeMessagesLow95', 'kneeMessages'), ('bufferLimitBytesLow95', 'bufferLimitBytes')):
             assert search[low] is None or search[low] <= search[value] <= search[low.replace('Low', 'High')], search
-    return knee, lost == dropped  # a size at which a sender was away for all bursts is left out
+    return knee, 0 < lost == dropped and all(is_bracketed(search) for search in searches)
 
 
-@pytest.mark.parametrize('size', (80_000, 320_000))
+@pytest.mark.parametrize('size', (80_000, 160_000, 320_000))
 def test_the_buffer_is_found(hosts, size):
     """Within 10 %; where this machine was too busy to send bursts at once, that may take a second or third search."""
     found, exact = [], False
     while len(found) < 3 and not (exact and abs(found[-1] - size) < 0.1 * size):
-        knee, exact = find(hosts, size, *NODES)
+        knee, exact = find(hosts, size, *NODES, '--burst_size', '16,64,256')
         found.append(knee['bufferLimitBytes'] or 0)
     assert exact and abs(found[-1] - size) < 0.1 * size, found
     assert abs(knee['bufferPayloadBytes'] / found[-1] - 1400 / FRAME) < 0.001
@@ -47,15 +57,17 @@ def test_the_buffer_is_found(hosts, size):
 
 def test_wires_of_their_own_are_static(hosts, tmp_path):
     """Two hot queues, each with its own buffer: the first holds as much beside the second as alone. And the curve."""
-    told, exact, curve = [], False, tmp_path / 'knee.svg'
-    while len(told) < 3 and not (exact and told[-1][0] == 'static' and abs(told[-1][1] - 200_000) < 20_000):
-        hosts.narrow('node3', '60mbit', 200_000)
-        knee, exact = find(hosts, 200_000, *TEST, '-n', 'node1,node2', '--second_incast', 'node3,node4', '--curve',
-                           str(curve))
-        assert hosts.dropped('node3') > 0
-        told.append((knee['limitKind'], knee['bufferLimitBytes'] or 0, knee['limitRatio'], knee['limitUnclear']))
-    assert exact and told[-1][0] == 'static' and abs(told[-1][1] - 200_000) < 20_000, told
+    told, curve, size = [], tmp_path / 'knee.svg', 100_000
+    words = [*TEST, '-n', 'node1,node2', '--second_incast', 'node3,node4', '--curve', str(curve), '--burst_size',
+             '48,56,60,64,66,68,70,72,74,76,80,88,96,112,128']  # one round where the machine is idle
+    while len(told) < 3 and not (told and told[-1][0] == 'static' and abs(told[-1][1] - size) < 0.1 * size):
+        hosts.narrow('node3', '60mbit', size)
+        knee, _ = find(hosts, size, *words)
+        told.append((knee.get('limitKind'), knee['bufferLimitBytes'] or 0, knee.get('limitRatio'),
+                     knee.get('limitUnclear'), hosts.dropped('node3')))
+    assert told[-1][0] == 'static' and abs(told[-1][1] - size) < 0.1 * size and told[-1][4] > 0, told
     assert knee['limitRatioLow95'] <= knee['limitRatio'] <= knee['limitRatioHigh95'] and knee['alpha'] is None
+    assert not all(point['secondCalm'] for point in knee['besideSecondIncast']['points'])
     sizes = [point['burstSize'] for search in (knee, knee['besideSecondIncast']) for point in search['points']]
     picture = ElementTree.parse(curve).getroot()
     dots = [float(dot.get('cx')) for dot in picture.iter('{http://www.w3.org/2000/svg}circle')]
