@@ -1,12 +1,5 @@
 /* Round trips that the device makes by itself: the side that asks takes their times, the one that answers counts them. */
-#include "engine/engine.h"
 #include "engine/latency.h"
-
-void flow_count(struct flow *flow, struct flow_ep *fep, uint64_t count)
-{
-	fep->received += count;
-	flow->received += count;
-}
 
 int64_t flow_count_trips(struct flow *flow, struct flow_ep *fep)
 {
