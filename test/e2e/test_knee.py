@@ -1,38 +1,40 @@
 """The knee command, as far as one host can tell, and the lists of bursts that it is made of."""
 import pytest
 
+KNEE = ('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1')
+
 
 @pytest.mark.parametrize('words, sentence', [
     ((), 'knee needs --traffic_pattern incast with -n'),
     (('--traffic_pattern', 'ring', '-n', 'a,b'), 'knee needs --traffic_pattern incast with -n'),
     (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'RC'), 'a transport that loses messages: -c UC, UD or UDP'),
     (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP'), 'knee needs --link_rate'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-s', '8,64'), 'one value of -s'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--burst_profile', 'training'),
+    ((*KNEE, '-s', '8,64'), 'one value of -s'),
+    ((*KNEE, '--burst_profile', 'training'),
      '--burst_profile training has no knee'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--burst_log', 'x'),
+    ((*KNEE, '--burst_log', 'x'),
      '--burst_log does not go with knee'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--dual_unidir'),
+    ((*KNEE, '--dual_unidir'),
      '--dual_unidir does not go with knee: one port receives'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-w', '1'),
+    ((*KNEE, '-w', '1'),
      '-w does not go with knee'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-H'),
+    ((*KNEE, '-H'),
      '-H does not go with knee: it draws the curve'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-m', 'lat'),
+    ((*KNEE, '-m', 'lat'),
      '-m lat does not go with knee: it counts what is lost'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '-D', '5'),
+    ((*KNEE, '-D', '5'),
      '-D does not go with knee'),
     (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UD', '-d', 'x0', '--link_rate', '1'),
      'knee over verbs needs --mtu'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--second_incast', 'c,b'),
+    ((*KNEE, '--second_incast', 'c,b'),
      "'b' is in -n and in --second_incast"),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--second_incast', 'c,d,e'),
+    ((*KNEE, '--second_incast', 'c,d,e'),
      '-n has 1 senders and --second_incast 2: take as many'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--curve=-'),
+    ((*KNEE, '--curve=-'),
      '--curve takes a file'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--second_incast', 'c'),
+    ((*KNEE, '--second_incast', 'c'),
      'second incast: MANY_TO_ONE takes at least two endpoints'),
-    (('--traffic_pattern', 'incast', '-n', 'a,b', '-c', 'UDP', '--link_rate', '1', '--curve', '/nowhere/x.svg'),
+    ((*KNEE, '--curve', '/nowhere/x.svg'),
      'could not be written to /nowhere/x.svg: give --curve a file'),
 ])
 def test_what_has_no_knee_is_refused(run, words, sentence):

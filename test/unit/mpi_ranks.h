@@ -165,6 +165,16 @@ static void on_all(struct rank *rank, int (*run)(struct comm *, struct error *),
 	}
 }
 
+static void all_do(int (*run)(struct comm *, struct error *))
+{
+	struct rank rank[RANKS];
+
+	on_all(rank, run, -1);
+	for (int i = 0; i < RANKS; i++)
+		if (rank[i].rc)
+			fail_msg("rank %d: %s", i, rank[i].err.text);
+}
+
 static int64_t in(const struct comm *comm, int64_t ns)
 {
 	return clock_now(comm->clock) + ns;

@@ -83,24 +83,14 @@ static int share_clocks(struct comm *comm, struct error *err)
 
 static void test_clocks_of_one_machine_are_one(void **state)
 {
-	struct rank rank[RANKS];
-
 	(void)state;
-	on_all(rank, share_clocks, -1);
-	for (int i = 0; i < RANKS; i++)
-		if (rank[i].rc)
-			fail_msg("rank %d: %s", i, rank[i].err.text);
+	all_do(share_clocks);
 }
 
 static void test_clocks_are_known_to_all(void **state)
 {
-	struct rank rank[RANKS];
-
 	(void)state;
-	on_all(rank, sync_clocks, -1);
-	for (int i = 0; i < RANKS; i++)
-		if (rank[i].rc)
-			fail_msg("rank %d: %s", i, rank[i].err.text);
+	all_do(sync_clocks);
 }
 
 /* What of it travels: an instant of the rank's clock, brought to rank 0's along the line through both measurements. */

@@ -56,13 +56,8 @@ static int talk(struct comm *comm, struct error *err)
 
 static void test_collective_calls(void **state)
 {
-	struct rank rank[RANKS];
-
 	(void)state;
-	on_all(rank, talk, -1);
-	for (int i = 0; i < RANKS; i++)
-		if (rank[i].rc)
-			fail_msg("rank %d: %s", i, rank[i].err.text);
+	all_do(talk);
 }
 
 /* Only neighbours on a ring have something for each other. */
@@ -86,13 +81,8 @@ static int swap(struct comm *comm, struct error *err)
 
 static void test_exchange_is_sparse(void **state)
 {
-	struct rank rank[RANKS];
-
 	(void)state;
-	on_all(rank, swap, -1);
-	for (int i = 0; i < RANKS; i++)
-		if (rank[i].rc)
-			fail_msg("rank %d: %s", i, rank[i].err.text);
+	all_do(swap);
 }
 
 /* Rank 0 finds all clocks to be its own. */
@@ -153,13 +143,8 @@ static int renumbered(struct comm *comm, struct error *err)
 
 static void test_ranks_are_renumbered(void **state)
 {
-	struct rank rank[RANKS];
-
 	(void)state;
-	on_all(rank, renumbered, -1);
-	for (int i = 0; i < RANKS; i++)
-		if (rank[i].rc)
-			fail_msg("rank %d: %s", i, rank[i].err.text);
+	all_do(renumbered);
 }
 
 /* All that failed are named with what they say, and a time-out is not, as another's failure explains it. */

@@ -1,4 +1,5 @@
 /* Where a report goes: files that are whole or not there, terminals with and without colour, progress lines. */
+#include "golden.h"
 #include "made_up.h"
 #include "report/report.h"
 
@@ -9,20 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *read_file(const char *path)
-{
-	char *text = NULL, chunk[4096];
-	size_t size, n;
-	FILE *from = fopen(path, "r"), *to = open_memstream(&text, &size);
-
-	while (from && (n = fread(chunk, 1, sizeof(chunk), from)) > 0)
-		fwrite(chunk, 1, n, to);
-	if (from)
-		fclose(from);
-	fclose(to);
-	return text;
-}
 
 /* --- files --- */
 
